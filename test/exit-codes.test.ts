@@ -11,7 +11,7 @@ import {
 } from '../src/errors.ts';
 import { exitCodeOf, exitCodes } from '../src/exit-codes.ts';
 import { IncompleteError } from '../src/service/listing-types.ts';
-import { nothingNew } from '../src/service/unproven-reasons.ts';
+import { nothingNew } from '../src/service/pagers/pager.ts';
 
 it.each([
   { end: { outcome: 'done' as const }, code: 0 },
@@ -23,7 +23,7 @@ it.each([
   { end: { thrown: new KeyRejectedError('x') }, code: 4 },
   { end: { thrown: new ServiceError('x') }, code: 5 },
   { end: { thrown: new DataError('x') }, code: 6 },
-  { end: { thrown: new IncompleteError({ kind: 'unproven', reason: nothingNew }) }, code: 6 },
+  { end: { thrown: new IncompleteError(nothingNew) }, code: 6 },
   { end: { thrown: new LeadNotFoundError('x') }, code: 7 },
   { end: { thrown: new OutputError('x') }, code: 8 },
   { end: { thrown: new InterruptedError('SIGINT') }, code: 130 },

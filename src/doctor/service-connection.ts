@@ -3,8 +3,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { endpointOf } from '../check/endpoint.ts';
 import { issuerOf, shakeHands, type Handshake } from '../check/tls-handshake.ts';
-import { unsafeConnection } from '../service/errors.ts';
-import { tlsFailureOf } from '../service/client/retry.ts';
+import { unsafeConnection } from '../service/client/network-failure.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { fail, pass, skip, warn, type CheckResult } from './check-result.ts';
@@ -55,9 +54,8 @@ export async function checkServiceCertificate(connection: Connection): Promise<C
   const code = faultOf(hands, endpoint.host);
   if (code !== undefined || !hands.ok) {
     const cert = hands.ok ? { cert: hands.certificate } : {};
-    const failure = tlsFailureOf(code ?? '', { message: code ?? '', ...cert });
-    const { origin } = baseUrl;
-    if (failure !== undefined) return fail(name, unsafeConnection(origin, failure));
+    const failure = unsafeConnection(baseUrl.origin, code ?? '', { message: code ?? '', ...cert });
+    if (failure !== undefined) return fail(name, failure);
     const hint = 'is the service up, and is this its HTTPS port?';
     return fail(name, `the handshake failed (${code})`, hint);
   }

@@ -5,7 +5,7 @@ import { readCreatedAt, type RawLead } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError, RunMemory } from '../service/listing-types.ts';
-import type { UnprovenReason } from '../service/unproven-reasons.ts';
+import type { UnprovenReason } from '../service/pagers/pager.ts';
 import { listLeads } from '../service/listing.ts';
 import { slept, type Clock } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';

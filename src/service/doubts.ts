@@ -1,21 +1,13 @@
-import { noteText } from '../describe.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { PageSource } from './fetch-page.ts';
 import type { Completion, ListingOptions } from './listing-types.ts';
 import { failedAnswer, partialAnswer, unreadEvidence } from './pagers/evidence.ts';
-import { unproven, type ListFacts, type PageAnswer, type PagerAnswer } from './pagers/pager.ts';
+import { listKeptMoving, pageMayBeCut, unproven } from './pagers/pager.ts';
+import type { ListFacts, PageAnswer, PagerAnswer, Unproven } from './pagers/pager.ts';
 import { isCounting, start, type Position } from './pagers/position.ts';
 import { asksForPart } from './pagers/request-params.ts';
-import { unreadBesideSetting } from './errors.ts';
 import type { Readings } from './readings.ts';
-import {
-  interruptedRunNotMet,
-  listKeptMoving,
-  nothingBehindStop,
-  runBeforeNotMet,
-  type UnprovenReason,
-} from './unproven-reasons.ts';
 
 /** A list of one page is proven by that page itself in these ways. */
 const provenByPage: readonly string[] = ['not-paged', 'few', 'reaches-back'];
@@ -39,7 +31,7 @@ export class Doubts {
   #first: PageAnswer | undefined;
   #isStartRead = false;
   /** An answer told a failure, or that it is not all. */
-  #sign: UnprovenReason | undefined;
+  #sign: Unproven | undefined;
   #isOnePage = true;
   #isEmpty = true;
   #isRunBeforeMet = false;
@@ -112,31 +104,32 @@ export class Doubts {
 
   /** The same end, or why it proves nothing. */
   async against(end: Completion, answer: PagerAnswer): Promise<Completion> {
-    const isCut = end.kind === 'unproven' && end.reason.kind === 'page-may-be-cut';
+    const isCut = end.kind === 'unproven' && end.reason.kind === pageMayBeCut;
     if (end.kind === 'unproven' && !isCut) return end;
-    if (this.#sign !== undefined) return unproven(this.#sign);
+    if (this.#sign !== undefined) return this.#sign;
     const isLone = end.kind === 'complete' && provenByPage.includes(end.evidence);
-    if (isLone && this.#readings.isShortOfOthers) return unproven(listKeptMoving);
+    if (isLone && this.#readings.isShortOfOthers) return listKeptMoving;
     const unread = this.#unread(end, answer);
     if (unread !== undefined) {
-      if (end.kind !== 'complete' || end.evidence !== 'affirmed') return unproven(unread);
+      if (end.kind !== 'complete' || end.evidence !== 'affirmed') return unread;
       const { service } = this.#source;
-      const note = noteText(unreadBesideSetting(unread), service.front);
+      const advice = `if it does: ${service.front.quoted(service.front.set('api.pagination', 'auto'))}`;
+      const note = `${unread.reason.message}, and api.pagination is none; ${advice}`;
       service.messages.note('silent', note, true);
     }
     if (end.kind === 'unproven') return end;
     const isOpaque = this.#from.style !== 'start' && !isCounting(this.#from);
     // Some services answer a cursor that they do not know any more with an empty page.
     if (this.#options.goesBackToStart === true && isOpaque && !this.#isStartRead && this.#isEmpty)
-      return unproven(nothingBehindStop);
+      return unproven('nothing came where an earlier run had stopped');
     const missing = await this.#missing();
-    if (missing !== undefined) return unproven(missing);
+    if (missing !== undefined) return missing;
     const isPart = this.#isFiltered || asksForPart(this.#source.params);
     return (isPart ? undefined : this.#readings.contraryTotal(true)) ?? end;
   }
 
   /** Only silence, or the setting of a person, ends a list of one page: what its answer says beside its leads counts. */
-  #unread(end: Completion, answer: PagerAnswer): UnprovenReason | undefined {
+  #unread(end: Completion, answer: PagerAnswer): Unproven | undefined {
     if (answer.kind !== 'answer' || this.#first === undefined) return undefined;
     const isNextMissing = end.kind === 'complete' && end.isNextMissing === true;
     const isProbed = answer.request.isProbe === true && this.#isOnePage;
@@ -161,18 +154,30 @@ export class Doubts {
   }
 
   /** Leads that were there earlier, and that are asked for again: one of them has to come. */
-  async #missing(): Promise<UnprovenReason | undefined> {
+  async #missing(): Promise<Unproven | undefined> {
     const overlap = this.#overlap;
     if (overlap.length > 0 && !this.#meetsRunBefore()) {
       const ids = new Set<string | undefined>(overlap);
       const isListed = this.#isFiltered && (await this.#isListed(({ id }) => ids.has(id)));
-      if (!isListed) return runBeforeNotMet(overlap.length);
+      if (!isListed)
+        return unproven(
+          overlap.length === 1
+            ? 'the newest lead of the run before did not come again'
+            : `none of the ${overlap.length} newest leads of the run before came again`,
+          'leads between both runs may be out of reach, unless those were deleted',
+        );
     }
     // The leads of an interrupted run stand before the place where it stopped, and may be gone from a list that is the same one.
     const leads = this.#isStartRead && overlap.length === 0 ? this.#interruptedSize : 0;
     if (leads === 0 || this.#isInterruptedMet) return undefined;
     const isListed = this.#isFiltered && (await this.#isListed((lead) => this.#isOfInterrupted(lead)));
-    return isListed ? undefined : interruptedRunNotMet(leads);
+    if (isListed) return undefined;
+    const missing = leads === 1 ? 'the lead' : `none of the ${leads} leads`;
+    const verb = leads === 1 ? 'did not come' : 'came';
+    return unproven(
+      `the list is another one or empty: ${missing} that came before the interruption ${verb} again`,
+      'leads may be missing, unless those were deleted',
+    );
   }
 
   #meetsRunBefore(): boolean {

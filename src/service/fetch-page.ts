@@ -1,22 +1,16 @@
 import { openBrace, openBracket, skipSpace } from '../json/bytes.ts';
 import { PageScan } from '../json/page-scan.ts';
 import type { ScannedRecord } from '../json/scanner.ts';
-import type { LeadsError } from '../errors.ts';
-import { networkFailure, Retries, TransientError } from './client/retry.ts';
+import { DataError, type LeadsError, ServiceError } from '../errors.ts';
+import { otherPlace } from '../json/errors.ts';
+import { networkFailure, TransientError } from './client/network-failure.ts';
+import { Retries } from './client/retry.ts';
 import { request, type ListResponse } from './client/send-request.ts';
 import { driftOf, type Service } from './client/service.ts';
 import type { PageFacts } from './pagers/hints.ts';
 import { timeText } from './pagers/position.ts';
 import type { PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
-import {
-  answerCutOff,
-  answerEmpty,
-  answerEndsEarly,
-  answerNotJson,
-  answerTooSlow,
-  positionElsewhere,
-} from './errors.ts';
 import type { LeadQuery, RequestCounters } from './listing-types.ts';
 
 /** A list, and the means to ask for its pages. */
@@ -123,7 +117,7 @@ export async function* partsOf(
     const scanned = leads.length;
     scan.push(chunk, leads);
     params.leads.read(leads, scanned, count);
-    if (isTooSlow(read)) throw new TransientError(answerTooSlow());
+    if (isTooSlow(read)) throw new TransientError(new ServiceError('the answer comes too slowly'));
     if (size <= partSize || leads.length === 0) continue;
     last = leads.at(-1);
     count += leads.length;
@@ -133,7 +127,7 @@ export async function* partsOf(
   }
   let envelope: PageFacts['envelope'] = { root: null, path: [], isWithoutList: true };
   if (status !== 204) {
-    if (read === 0 && headers['content-length'] === '0') throw answerEmpty();
+    if (read === 0 && headers['content-length'] === '0') throw new DataError('the answer is empty');
     const scanned = leads.length;
     const isSmall = count === 0 && read <= longestRejection;
     envelope = endOf(scan, leads, isSmall ? beginning : [], response);
@@ -170,7 +164,13 @@ function endOf(
   }
   if (envelope !== undefined) return envelope;
   const isWhole = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  throw new TransientError(isWhole ? answerEndsEarly(requestId) : answerCutOff(requestId));
+  throw new TransientError(
+    isWhole
+      ? new DataError('the answer is not valid JSON: it ends too early, although it came whole', {
+          requestId,
+        })
+      : new ServiceError('the answer was cut off', { requestId }),
+  );
 }
 
 /** A page for people, such as a login form, is named for what it is. */
@@ -181,7 +181,8 @@ function refuseOtherThanJson(
   const type = headers['content-type']?.split(';')[0]?.trim() ?? '';
   const first = chunk[skipSpace(chunk, 0, chunk.length)];
   if (type === '' || /json/i.test(type) || first === openBrace || first === openBracket) return;
-  throw failureIn(chunk) ?? answerNotJson(type, requestId);
+  const details = { hint: otherPlace, requestId };
+  throw failureIn(chunk) ?? new DataError(`the service answered with ${type}, not with JSON`, details);
 }
 
 /** A time is sent a day wider, since the service's idea of a day's beginning may differ; `leadFilter` decides. In ms. */
@@ -196,7 +197,7 @@ export function pageUrl(
     const url = new URL(position.url);
     // A position may come from a file; the key goes to one origin only.
     if (url.origin === params.url.origin) return url;
-    throw positionElsewhere(url.origin);
+    throw new DataError(`the page to go on with lies at ${url.origin}, another origin`);
   }
   const url = new URL(params.url);
   const set = (name: string | undefined, value: string | number | undefined): void => {

@@ -1,10 +1,9 @@
 import type { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
-import type { Complete, Unproven } from './pagers/pager.ts';
+import type { Complete, Unproven, UnprovenReason } from './pagers/pager.ts';
 import type { Position } from './pagers/position.ts';
 import { LeadsError } from '../errors.ts';
 import { hintFor } from '../front.ts';
-import type { UnprovenReason } from './unproven-reasons.ts';
 
 /** How a walk ended. There is no other way to end one. */
 export type Completion = Complete | Unproven;

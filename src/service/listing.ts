@@ -8,12 +8,11 @@ import { IncompleteError } from './listing-types.ts';
 import type { Batch, Completion, Listing, ListingOptions, ListingStats } from './listing-types.ts';
 import { PageReader, PageSizes, type WalkParts } from './page-reader.ts';
 import { pagerFrom } from './pagers/choose-pager.ts';
-import { probe, unproven } from './pagers/pager.ts';
+import { listKeptMoving, probe, unproven } from './pagers/pager.ts';
 import type { Pager, PageRequest, PagerAnswer, PagerStep } from './pagers/pager.ts';
 import { isCounting, start, type Position } from './pagers/position.ts';
 import { requestParamsOf } from './pagers/request-params.ts';
 import { Readings } from './readings.ts';
-import { listKeptMoving, tooManyRequests } from './unproven-reasons.ts';
 
 /**
  * Whether a walk that continues where an earlier one had stopped may fail for that alone: its position has expired or was never
@@ -27,12 +26,7 @@ export function mayHelpFromStart(error: unknown, unanswered?: Pick<Service, 'rat
     const isFailure = error instanceof ServiceError && (error.status === 500 || error.status === 501);
     return isFailure || error instanceof DataError || error instanceof KeyRejectedError;
   }
-  return (
-    error instanceof DataError &&
-    ((error.status ?? 0) >= 400 ||
-      error.kind === 'position-read-before' ||
-      error.kind === 'error-with-status-200')
-  );
+  return error instanceof DataError && (error.status !== undefined || error.kind === 'position-read-before');
 }
 
 /**
@@ -182,7 +176,7 @@ class Walk {
   }
 
   #reread(pager: Pager, isRestart: boolean, isFinished: boolean): PagerStep {
-    if (!this.#parts.readings.begin(isRestart, isFinished)) return unproven(listKeptMoving);
+    if (!this.#parts.readings.begin(isRestart, isFinished)) return listKeptMoving;
     this.#reader.readAlone();
     this.#pager = pager;
     return pager.first();
@@ -192,8 +186,8 @@ class Walk {
     const { stats } = this.#parts;
     const requests = stats.requests - stats.retries - this.#emptyPages;
     const fruitful = this.#fruitful;
-    const isOver = requests + 1 > 3 * fruitful + spareRequests;
-    return isOver ? unproven(tooManyRequests(requests, fruitful)) : undefined;
+    if (requests + 1 <= 3 * fruitful + spareRequests) return undefined;
+    return unproven(`${fruitful} of ${requests} requests brought new leads: the walk comes to no end`);
   }
 
   /** A run that is resumed continues there: behind leads that were read once. */

@@ -1,15 +1,14 @@
 import { DataError, LeadsError } from '../errors.ts';
 import { beginningOf, errorAnswer } from './client/failures.ts';
-import { networkFailure, Retries, TransientError } from './client/retry.ts';
+import { networkFailure, TransientError } from './client/network-failure.ts';
+import { Retries } from './client/retry.ts';
 import { exchange, type Call, type ServiceResponse } from './client/send-request.ts';
 import type { Service } from './client/service.ts';
 import { pageUrl, partsOf, type PagePart, type PageSource } from './fetch-page.ts';
 import { listPages } from './listing.ts';
 import type { Completion } from './listing-types.ts';
-import { rejectsPosition, unproven, type PageRequest } from './pagers/pager.ts';
+import { nothingNew, rejectsPosition, type PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
-import { answerTooLong, redirectNotFollowed } from './errors.ts';
-import { nothingNew } from './unproven-reasons.ts';
 
 /** An answer as it came, of any status. */
 export interface RawAnswer extends Omit<ServiceResponse, 'discard' | 'body'> {
@@ -74,7 +73,7 @@ async function succeeded(
   for await (const chunk of response.body) {
     chunks.push(chunk);
     read += chunk.length;
-    if (read > longestPage) throw answerTooLong(longestPage);
+    if (read > longestPage) throw new DataError(`the answer is longer than ${longestPage / 1024 / 1024} MiB`);
   }
   return { ...response, body: chunks, failure: undefined };
 }
@@ -101,11 +100,12 @@ async function failureOf(
 ): Promise<LeadsError | TransientError> {
   const { status, headers, redact } = response;
   const location = headers['location'];
-  if (status < 400 && location !== undefined) return redirectNotFollowed(redact(location), status);
-  const failure = await errorAnswer(service, response, [body]);
-  if (!(failure instanceof DataError) || failure.kind !== 'service-answered') return failure;
-  // Its hint is about the list operation, and the call may be of any.
-  return new DataError(failure.message, { status, requestId: failure.requestId });
+  if (status < 400 && location !== undefined)
+    return new DataError(`the service redirects to ${redact(location)} (${status}), which is not followed`, {
+      hint: 'if that is the place that was meant, ask for it',
+      status,
+    });
+  return errorAnswer(service, response, [body]);
 }
 
 /** A page as it came. */
@@ -158,5 +158,5 @@ export async function* rawPages(
     yield* received;
     throw error;
   }
-  return pages.completion ?? unproven(nothingNew);
+  return pages.completion ?? nothingNew;
 }

@@ -1,10 +1,9 @@
 import type { ScannedRecord } from '../json/scanner.ts';
 import type { AddResult, IdSet } from '../lead/id-set.ts';
 import { Unidentified } from '../lead/id-set.ts';
-import { complete, isSame, unproven } from './pagers/pager.ts';
+import { complete, isSame, moreCounted, unproven } from './pagers/pager.ts';
 import type { Complete, Movement, PageAnswer, PagerStep, Unproven } from './pagers/pager.ts';
 import type { Position } from './pagers/position.ts';
-import { totalNotMet, totalVanished } from './unproven-reasons.ts';
 
 /** A list that moves in each of these readings is given up. */
 const mostReadings = 3;
@@ -321,13 +320,13 @@ export class Readings {
     const { first, last, isStable } = this.#totals;
     const metInRun = metHere + (isResumed ? this.#metBefore : 0);
     const met = Math.max(metInRun, isFinal ? this.#metBefore : 0);
-    if (last === 0 && met < first) return unproven(totalVanished);
+    if (last === 0 && met < first) return unproven('the service counted leads at first, and none in the end');
     const total = Math.min(first, last);
     // Some count a record as often as they give it.
     if (met + repeats >= total) return undefined;
     // Other leads may be missing because the list moved where some came once more.
     if (!isFinal && (!isStable || repeats + inserted > 0)) return undefined;
-    return unproven(totalNotMet(total, met));
+    return moreCounted(`the service counts ${total} leads and gave ${met}`);
   }
 
   /**

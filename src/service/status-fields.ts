@@ -1,9 +1,7 @@
-import { noteText } from '../describe.ts';
 import type { Dialect } from '../config/dialect.ts';
 import { isObject } from '../json/exact.ts';
 import { fieldAt, parseLead, type RawLead } from '../lead/raw-lead.ts';
 import type { Service } from './client/service.ts';
-import { otherStatus } from './errors.ts';
 
 /** The specification names neither the field nor its values (section 2, gaps). */
 export const statusFields: readonly string[] = [
@@ -29,8 +27,8 @@ export function noteOtherStatus(service: Service, askedStatus: string, leads: re
     for (const field of statusFieldsOf(service.dialect)) {
       const status = isObject(record) ? fieldAt(record, field.split('.')) : undefined;
       if (typeof status !== 'string' || status === askedStatus) continue;
-      const note = otherStatus(field, status, askedStatus);
-      service.messages.note('status', noteText(note, service.front));
+      const advice = `to narrow here: ${service.front.option('where', `${field}=${askedStatus}`)}`;
+      service.messages.note('status', `the service also lists leads with ${field} '${status}'; ${advice}`);
       return;
     }
   }

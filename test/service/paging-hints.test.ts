@@ -1,26 +1,23 @@
 import { expect, it } from 'vitest';
 import { commandLine, hintFor } from '../../src/front.ts';
 import {
-  moreWithoutParameter,
+  howToExplain,
+  howToProve,
   moreWithoutPosition,
   nothingNew,
-  pageMayBeCut,
   totalOutOfReach,
-  unreadHeader,
-  unreadMember,
-} from '../../src/service/unproven-reasons.ts';
+  unproven,
+} from '../../src/service/pagers/pager.ts';
 
 it.each([
   nothingNew,
-  moreWithoutParameter,
   moreWithoutPosition,
-  pageMayBeCut(25),
   totalOutOfReach(7, 3),
-  unreadMember('max_id'),
-  unreadHeader('continuation'),
+  unproven('25 leads came', howToProve),
+  unproven("the answer's 'max_id' may lead to more leads", howToExplain),
 ])(
-  'a hint on how a service pages names the command that finds out, and others that can be followed: $kind',
-  ({ hint }) => {
+  'a hint on how a service pages names the command that finds out, and others that can be followed: $reason.message',
+  ({ reason: { hint } }) => {
     const text = hintFor(hint, commandLine);
     expect(text).toMatch(/^'leads doctor --learn'.*'leads config set api\.params\.page \w+'/);
     expect(text).not.toContain('…');

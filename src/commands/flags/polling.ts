@@ -3,7 +3,7 @@ import type { Messages } from '../../output/messages.ts';
 import { longestHoldMs, type Service } from '../../service/client/service.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
 import type { Unproven } from '../../service/pagers/pager.ts';
-import { ComeBackError } from '../../service/errors.ts';
+import { ComeBackError } from '../../service/client/retry.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 
 /** Whether a run was stopped by Ctrl-C, which is the ordinary end of one that goes on until then. */

@@ -1,19 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import type { LeadsError } from '../../errors.ts';
+import { DataError, KeyRejectedError, type LeadsError, ServiceError } from '../../errors.ts';
+import { loginCommand, type Hint } from '../../front.ts';
 import type { HttpAnswer } from '../../http/client/http-client.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Json } from '../../json/exact.ts';
 import { membersOf, type Member } from '../members.ts';
-import {
-  errorWithStatus200,
-  gatewayRefuses,
-  keyRejected,
-  rateLimitReached,
-  serviceAnswered,
-} from '../errors.ts';
 import { parseProblem, problemText } from './problem-text.ts';
+import { passes, TransientError } from './network-failure.ts';
 import { askedWaitMs } from './rate-limit.ts';
-import { passes, TransientError } from './retry.ts';
 import type { Service } from './service.ts';
 
 interface FailedResponse extends Pick<HttpAnswer, 'status' | 'headers'> {
@@ -31,13 +25,14 @@ export async function errorAnswer(
   service: Service,
   response: FailedResponse,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  hint?: Hint,
 ): Promise<LeadsError | TransientError> {
   const bytes = await beginningOf(body, longestBody);
   const text = isUtf8(bytes) ? utf8(bytes) : bytes.toString('latin1');
   const problem = parseProblem(text);
   const reason = problemText(problem, response.redact);
   const kind = kindOfAnswer(response, reason, text);
-  return failureOf(service, response, { kind, reason, body: problem, isInBody: false });
+  return failureOf(service, response, { kind, reason, body: problem, hint });
 }
 
 /** The beginning of a body; one that breaks off says no more than the status does. */
@@ -75,40 +70,57 @@ export function failureInAnswer(
     const text = utf8(body);
     const reason = problemText(text, redact);
     if (isGatewayAnswer(response, text))
-      return failureOf(service, response, { kind: 'gateway', reason, body: null, isInBody: true });
+      return failureOf(service, response, { kind: 'gateway', reason, body: null });
     const json = parseProblem(text);
     parsed = typeof json === 'string' ? { message: json } : json;
   }
   const failure = failureIn(parsed, { isEmpty: true, first, asked: url, redact });
   if (failure === undefined) return undefined;
   const { kind, text: reason } = failure;
-  return failureOf(service, response, { kind, reason, body: parsed, isInBody: true });
+  return failureOf(service, response, { kind, reason, body: parsed });
 }
 
 interface FailureFacts {
   readonly kind: FailureKind;
+  /** The service's own words. */
   readonly reason: string | undefined;
   readonly body: Json;
-  /** The status is a success. */
-  readonly isInBody: boolean;
+  readonly hint?: Hint | undefined;
 }
 
 function failureOf(
   { account, clock }: Service,
   { status, headers, redact }: FailedResponse,
-  { kind, reason, body, isInBody }: FailureFacts,
+  { kind, reason, body, hint }: FailureFacts,
 ): LeadsError | TransientError {
-  const response = { status, reason, requestId: requestIdIn(headers, redact) };
-  if (kind === 'gateway') return gatewayRefuses(response);
-  if (kind === 'key') return keyRejected(response, account.profile, account.keyIsFromCommand === true);
+  const details = { status, requestId: requestIdIn(headers, redact) };
+  const suffix = reason === undefined ? '' : `: ${reason}`;
+  if (kind === 'gateway')
+    return new ServiceError(`something in front of the service refuses this machine (${status})${suffix}`, {
+      hint: 'a gateway or a bot check answered: its operator can let the address of this machine through',
+      ...details,
+    });
+  if (kind === 'key')
+    return new KeyRejectedError(`the service refused the API key (${status})${suffix}`, {
+      hint: (front) =>
+        account.keyIsFromCommand === true
+          ? `it is what api-key-command printed: ${front.quoted(front.get('api-key-command'))}`
+          : front.otherKey(loginCommand(account.profile)),
+      ...details,
+    });
   const mayReset = kind === 'rate-limit' || status === 503;
   const { 'retry-after': retryAfter, date } = headers;
   const waitMs = mayReset
     ? askedWaitMs(headers, body, clock.now())
     : askedWaitMs({ 'retry-after': retryAfter, date }, undefined, clock.now());
-  if (kind === 'rate-limit') return new TransientError(rateLimitReached(response), waitMs);
+  if (kind === 'rate-limit') {
+    const message = `the service limits the rate (${status})${suffix}`;
+    return new TransientError(new ServiceError(message, { kind: 'rate-limited', ...details }), waitMs);
+  }
   const isPassing = kind === 'passing';
-  const failure = isInBody ? errorWithStatus200(response, isPassing) : serviceAnswered(response, isPassing);
+  const ErrorClass = isPassing || status >= 500 ? ServiceError : DataError;
+  const message = status < 300 ? 'the service answered 200 with an error' : `the service answered ${status}`;
+  const failure = new ErrorClass(`${message}${suffix}`, { hint, ...details });
   return isPassing ? new TransientError(failure, waitMs) : failure;
 }
 

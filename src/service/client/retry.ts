@@ -1,38 +1,22 @@
-import { LeadsError } from '../../errors.ts';
+import { DataError, type LeadsError, ServiceError } from '../../errors.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import {
-  answersInPlainHttp,
-  brokenCompression,
-  ComeBackError,
-  connectionFailed,
-  gaveUp,
-  noProperHttp,
-  noSuchHost,
-  proxyRefuses,
-  proxyUnreachable,
-  type TlsCause,
-  type TlsFailure,
-  unreachable,
-  unsafeConnection,
-} from '../errors.ts';
+import type { TransientError } from './network-failure.ts';
 import type { Service } from './service.ts';
-import { isLoopback } from '../../config/base-url.ts';
-import {
-  isClosedOnPlainHttp,
-  isPlainHttpAnswer,
-  TunnelError,
-  TunnelRefusedError,
-} from '../../http/errors.ts';
 
-/** A failure that the same request may not meet once more. */
-export class TransientError extends Error {
-  readonly failure: LeadsError;
-  /** The service asked to wait so long, in milliseconds. */
-  readonly waitMs: number | undefined;
+/** The service asked to wait for longer than a run may take. */
+export class ComeBackError extends ServiceError {
+  readonly waitMs: number;
 
-  constructor(failure: LeadsError, waitMs?: number) {
-    super(failure.message, { cause: failure });
-    this.failure = failure;
+  /** `end`: when the wait is over, in milliseconds since the epoch. */
+  constructor(failure: LeadsError, waitMs: number, end: number) {
+    // An absurd value may name a time that no calendar has.
+    const time = end < 8.64e15 ? `at ${new Date(end).toISOString().replace(/\.\d+/, '')}` : 'later';
+    super(`${failure.message}; it asks to come back in ${formatDuration(waitMs)}`, {
+      hint: `try again ${time}`,
+      status: failure.status,
+      requestId: failure.requestId,
+      cause: failure,
+    });
     this.waitMs = waitMs;
   }
 }
@@ -98,7 +82,7 @@ export class Retries {
     const leftMs = this.leftMs + (isLimit ? Math.max(0, longestLimit - timeoutMs * 10) : 0);
     if (delay > leftMs)
       return waitMs !== undefined && waitMs > leftMs
-        ? this.#comeBack(failure, waitMs)
+        ? new ComeBackError(failure, waitMs, clock.now() + waitMs)
         : this.#gaveUp(failure);
     this.#count += 1;
     this.#onRetry();
@@ -110,116 +94,15 @@ export class Retries {
     return undefined;
   }
 
-  #comeBack(failure: LeadsError, waitMs: number): LeadsError {
-    return new ComeBackError(failure, waitMs, this.#service.clock.now() + waitMs);
-  }
-
   #gaveUp(failure: LeadsError): LeadsError {
-    return this.#count === 0 ? failure : gaveUp(failure, this.#count + 1);
+    if (this.#count === 0) return failure;
+    const ErrorClass = failure instanceof DataError ? DataError : ServiceError;
+    const { status, requestId, details } = failure;
+    return new ErrorClass(`${failure.message} (tried ${this.#count + 1} times)`, {
+      ...{ hint: details.hint, status, requestId },
+      cause: failure,
+    });
   }
 }
-
-/** 408, 425, 429 and server errors pass; what the server does not implement does not. */
-export const passes = (status: number): boolean =>
-  status === 408 ||
-  status === 425 ||
-  status === 429 ||
-  (status >= 500 && ![501, 505, 506, 508, 510, 511].includes(status));
 
 export const rateLimited = 'rate limited';
-
-interface NetworkError {
-  readonly name?: string;
-  readonly code?: string;
-  readonly message: string;
-  readonly errors?: readonly NetworkError[];
-  readonly cause?: unknown;
-}
-
-/** Failures that may pass: the connection was refused, reset, closed or cut off, or took too long. */
-const passing: ReadonlySet<string> = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
-  ...['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_SOCKET'],
-  ...['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_ABORTED', 'HPE_INVALID_EOF_STATE', 'Z_BUF_ERROR'],
-]);
-
-/** Why a request got no whole answer: a `TransientError` when it may work the next time, an error of ours otherwise. */
-export function networkFailure(thrown: unknown, origin: string): Error {
-  if (thrown instanceof LeadsError || thrown instanceof TransientError) return thrown;
-  if (thrown instanceof TunnelError) return tunnelFailure(thrown);
-  const error = thrown as Error & NetworkError;
-  // undici's parser does not know the codes of all that it finds.
-  const isCut = error.name === 'HTTPParserError' && error.message.endsWith('(Invalid EOF state)');
-  const code = isCut ? 'HPE_INVALID_EOF_STATE' : codeOf(error);
-  if (thrown instanceof TunnelRefusedError) {
-    const failure = proxyRefuses(origin, thrown.status, thrown);
-    return passes(thrown.status) ? new TransientError(failure) : failure;
-  }
-  if (passing.has(code)) {
-    const mayBeTls = origin.startsWith('http:') && isClosedOnPlainHttp(code);
-    return new TransientError(unreachable(origin, code, mayBeTls, thrown));
-  }
-  if (code === 'ENOTFOUND') return noSuchHost(origin, thrown);
-  if (isPlainHttpAnswer(error.message))
-    return answersInPlainHttp(origin, isLoopback(new URL(origin).hostname), thrown);
-  const tls = origin.startsWith('https:') ? tlsFailureOf(code, error) : undefined;
-  if (tls !== undefined) return unsafeConnection(origin, tls, thrown);
-  if (/^Z_|BROTLI|^ERR__ERROR_FORMAT/.test(code)) return brokenCompression(origin, error);
-  if (error.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|ERR_)/.test(code))
-    return noProperHttp(origin, error);
-  // An error without a code comes neither from undici nor from the network: it is a bug.
-  return code === '' ? error : connectionFailed(origin, error);
-}
-
-/** The proxy cannot be reached, or gives no answer. */
-function tunnelFailure(error: TunnelError): Error {
-  const { proxy, cause } = error;
-  // node says no more of a proxy that closes the connection.
-  const code = cause.message === 'socket hang up' ? 'UND_ERR_SOCKET' : codeOf(cause);
-  const failure = proxyUnreachable(proxy, code, error);
-  return passing.has(code) ? new TransientError(failure) : failure;
-}
-
-const codeOf = (failed: NetworkError): string =>
-  failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as NetworkError | undefined)?.code ?? '';
-
-interface FailedConnection {
-  readonly message: string;
-  /** The bytes that the HTTP parser could not read. */
-  readonly data?: unknown;
-  readonly otherNames?: string;
-  readonly cert?: { readonly subjectaltname?: string; readonly subject?: { readonly CN?: unknown } };
-}
-
-/** Codes of OpenSSL, which are its messages in other letters, and those of node; the first that fits counts. */
-const causes: readonly (readonly [cause: TlsCause, pattern: RegExp])[] = [
-  ['expired', /cert has expired|alert certificate expired/],
-  ['not-yet-valid', /cert not yet valid/],
-  ['other-host', /cert altname invalid/],
-  ['unknown-authority', /self signed|unable to (get issuer|get local issuer|verify leaf)|cert untrusted/],
-  ['old-protocol', /alert protocol version|unsupported protocol|version too low|ssl choose client/],
-  ['no-http1', /no application protocol/],
-  ['client-certificate', /alert (certificate required|bad certificate)/],
-  ['handshake', /alert (handshake failure|internal error|unrecognized name)|no shared cipher|no ciphers/],
-  ['other', /\b(cert|tls|ssl|eproto|unable to)\b/],
-];
-
-/** Undefined for a failure that is not about TLS. */
-export function tlsFailureOf(code: string, failed: FailedConnection): TlsFailure | undefined {
-  const { message, otherNames } = failed;
-  const plain = `${code} ${message}`.toLowerCase().replace(/[_-]/g, ' ');
-  const cause = isHttp2(failed) ? 'no-http1' : causes.find(([, pattern]) => pattern.test(plain))?.[0];
-  if (cause === undefined) return undefined;
-  if (cause === 'unknown-authority' && otherNames !== undefined)
-    return { cause: 'other-host', detail: hosts(otherNames) };
-  if (cause === 'other-host')
-    return { cause, detail: hosts(failed.cert?.subjectaltname ?? String(failed.cert?.subject?.CN)) };
-  return { cause, detail: /SSL routines:[^:]*:([^:]+):/.exec(message)?.[1] ?? message };
-}
-
-/** `DNS:a.example, IP Address:10.0.0.1` as `a.example, 10.0.0.1`. */
-const hosts = (names: string): string => names.replace(/\b(DNS|IP Address):/g, '').slice(0, 200);
-
-/** A server that speaks HTTP/2 whatever the client offers begins with a frame of settings (RFC 9113, section 3.4). */
-const isHttp2 = ({ data }: FailedConnection): boolean =>
-  typeof data === 'string' && data.startsWith('\0') && data[3] === '\u0004';

@@ -4,11 +4,12 @@ import { extraHeadersOf, secretsIn } from '../../config/extra-headers.ts';
 import { withoutSecrets, type Secret } from '../../secret.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/client/http-client.ts';
-import { redirectsElsewhere, tooManyRedirects, unknownEncoding } from '../errors.ts';
+import { DataError, type LeadsError } from '../../errors.ts';
+import { type Hint, loginCommand } from '../../front.ts';
 import { errorAnswer, failureInAnswer, requestIdIn } from './failures.ts';
-import { networkFailure, rateLimited, type TransientError } from './retry.ts';
+import { networkFailure, type TransientError } from './network-failure.ts';
+import { rateLimited } from './retry.ts';
 import type { Service } from './service.ts';
-import type { LeadsError } from '../../errors.ts';
 import type { Json } from '../../json/exact.ts';
 
 /** A request to the account's origin. */
@@ -103,9 +104,8 @@ async function* awaited(
 function decoded(body: HttpAnswer['body'], coding: string | undefined): HttpAnswer['body'] {
   const name = coding?.trim().toLowerCase() ?? 'identity';
   if (name === '' || name === 'identity') return body;
-  if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(name)) {
-    throw unknownEncoding(name);
-  }
+  if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(name))
+    throw new DataError(`the service encodes its answer as '${name}'`);
   const decoder = name === 'br' ? createBrotliDecompress() : createUnzip();
   // The reader of the decoded bytes gets the error.
   return pipeline(body, decoder, () => undefined);
@@ -160,12 +160,26 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
         failureIn: (body, first) => failureInAnswer(service, response, body, first),
       };
     const location = status >= 300 && status < 400 ? headers['location'] : undefined;
-    if (location === undefined) throw await errorAnswer(service, response, response.body);
+    if (location === undefined) throw await errorAnswer(service, response, response.body, hintOf(status));
     await response.discard();
     const to = URL.canParse(location, target.href) ? new URL(location, target) : undefined;
     // The key is for one origin (promise: never to another origin).
     if (to?.origin !== target.origin) throw redirectsElsewhere(to?.origin, service.account.profile);
     target = to;
   }
-  throw tooManyRedirects(mostRedirects);
+  throw new DataError(`the service redirects more than ${mostRedirects} times`);
 }
+
+const hintOf = (status: number): Hint | undefined =>
+  status === 404 || status === 405
+    ? (front) => `the list operation may have another path: ${front.quoted(front.set('api.path', '/…'))}`
+    : undefined;
+
+/** `origin` is undefined for what is no proper URL. */
+const redirectsElsewhere = (origin: string | undefined, profile: string | undefined) =>
+  new DataError(`the service redirects to ${origin ?? 'no proper URL'}, another origin`, {
+    hint: (front) =>
+      origin === undefined
+        ? undefined
+        : `the API key is not sent there; if that is the service: ${front.otherBaseUrl(origin, loginCommand(profile, origin))}`,
+  });

@@ -1,15 +1,18 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { readCreatedAt } from '../../lead/raw-lead.ts';
-import { endOf, ask, complete, isSame, rejectedBehind, unproven } from './pager.ts';
-import type { PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
-import { start, type Position } from './position.ts';
 import {
+  ask,
+  complete,
+  endOf,
+  isSame,
   moreWithoutLeads,
   moreWithoutPosition,
   nothingNew,
-  windowApart,
-  windowOfOneTime,
-} from '../unproven-reasons.ts';
+  rejectedBehind,
+  unproven,
+} from './pager.ts';
+import type { PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep, Unproven } from './pager.ts';
+import { start, type Position } from './position.ts';
 
 /** Names under which the id of a lead, or its time, leads to those that come after it in the list. */
 export interface BeforeNames {
@@ -38,6 +41,13 @@ export function positionBehind(
 /** The leads that follow another one do not hold it: the parameter is ignored. Several leads may have one time. */
 export const namesItself = ({ times, id }: BeforePosition, { head }: PageAnswer): boolean =>
   times.length === 0 && head.some((record) => record.id === id);
+
+const windowApart = (param: string): Unproven =>
+  unproven(`an answer to '${param}' does not begin with the lead that the one before it ended with`);
+
+/** All leads of a full answer have one time, or they are in another order. */
+const windowOfOneTime = (param: string): Unproven =>
+  unproven(`the leads of a full answer to '${param}' do not become older, so that no time leads past them`);
 
 /** Asks by the id or the time of the last leads of each page. */
 export class BeforePager implements Pager {
@@ -76,22 +86,20 @@ export class BeforePager implements Pager {
     const [param = ''] = [...this.#names.ids, ...this.#names.times];
     if (isFirst && facts.count === 0)
       return complete(position.style === 'start' ? 'empty' : 'nothing-behind');
-    if (!isFirst && (isSkipped || facts.count === 0))
-      return this.#goBack(limit) ?? unproven(windowApart(param));
-    if (position.style === 'before' && fresh === 0 && namesItself(position, answer))
-      return unproven(nothingNew);
+    if (!isFirst && (isSkipped || facts.count === 0)) return this.#goBack(limit) ?? windowApart(param);
+    if (position.style === 'before' && fresh === 0 && namesItself(position, answer)) return nothingNew;
     const isFull = facts.count >= this.#longest;
     this.#longest = Math.max(this.#longest, facts.count);
     const evidence = endOf(answer, -1);
     if (evidence !== undefined) return complete(evidence);
     if (!isFirst && fresh === 0) {
-      if (hints.hasMore === true) return unproven(moreWithoutLeads);
+      if (hints.hasMore === true) return moreWithoutLeads;
       const isOneTime = isFull && position.style === 'before' && position.times.length > 0;
-      return isOneTime ? unproven(windowOfOneTime(param)) : complete('nothing-behind');
+      return isOneTime ? windowOfOneTime(param) : complete('nothing-behind');
     }
     this.#tail = answer.tail;
     this.#back = this.#overlaps ? 2 : 1;
-    return this.#askNext(limit) ?? unproven(moreWithoutPosition);
+    return this.#askNext(limit) ?? moreWithoutPosition;
   }
 
   #askNext(limit: number | undefined): PageRequest | undefined {

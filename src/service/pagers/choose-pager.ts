@@ -1,5 +1,14 @@
 import { BeforePager } from './before.ts';
-import { endOf, ask, complete, continueWith, rejectedBehind, unproven } from './pager.ts';
+import {
+  ask,
+  complete,
+  continueWith,
+  endOf,
+  moreCounted,
+  noList,
+  rejectedBehind,
+  unproven,
+} from './pager.ts';
 import type { ListFacts, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { linksIn, isNamedNext, type Links } from './hints.ts';
 import { NamedPager, namedPosition } from './named.ts';
@@ -9,7 +18,6 @@ import { pagesBehind, pagesFrom } from './overlap.ts';
 import { start, countInUrl, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 import { probing, SinglePager, type Probe } from './single.ts';
-import { moreThanOnePage, noList, totalBeyondOnePage } from '../unproven-reasons.ts';
 
 /** The pager of a walk that begins at a position. */
 export function pagerFrom(params: RequestParams, facts: ListFacts, from: Position): Pager {
@@ -84,14 +92,17 @@ function stepBehind(params: RequestParams, first: PageAnswer, facts: ListFacts):
 
 function emptyList({ facts: { envelope }, hints }: PageAnswer, { isKnownList }: ListFacts): PagerStep {
   const isWithoutList = envelope.isWithoutList === true && !isKnownList && hints.total === undefined;
-  return isWithoutList ? unproven(noList) : complete('empty');
+  return isWithoutList ? noList : complete('empty');
 }
 
 /** `api.pagination none` says that one page is all, unless the answer itself says otherwise. */
 function affirmed({ facts: { count, headers }, hints: { hasMore, total = 0, next } }: PageAnswer): PagerStep {
   const isNamed = linksIn(headers['link'])?.has('next') === true || /^next/i.test(next?.field ?? '');
-  if (hasMore === true || isNamed) return unproven(moreThanOnePage);
-  return total > count ? unproven(totalBeyondOnePage(total, count)) : complete('affirmed');
+  if (hasMore === true || isNamed)
+    return unproven('the service says that there is more, and api.pagination is none');
+  return total > count
+    ? moreCounted(`the service counts ${total} leads and gave ${count}, and api.pagination is none`)
+    : complete('affirmed');
 }
 
 function numberingOf(

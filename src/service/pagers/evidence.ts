@@ -3,20 +3,9 @@ import type { Envelope } from '../../json/page-scan.ts';
 import { failureIn } from '../client/failures.ts';
 import { membersOf, plainName, type Member } from '../members.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
-import { fewest } from './pager.ts';
+import { fewest, howToExplain, totalOutOfReach, type Unproven, unproven } from './pager.ts';
 import type { RequestParams } from './request-params.ts';
 import { nextNames } from './names.ts';
-import {
-  failedAnswerReason,
-  partialAnswerReason,
-  rangeDoesNotFit,
-  redirectDrops,
-  settingWithoutEffect,
-  totalOutOfReach,
-  type UnprovenReason,
-  unreadHeader,
-  unreadMember,
-} from '../unproven-reasons.ts';
 
 /** A page whose signs are looked for beside its leads. */
 interface ExaminedPage {
@@ -29,9 +18,9 @@ interface ExaminedPage {
 }
 
 /** A sign that leads may be missing, and where it was seen. */
-type Row<Page, Reason> = readonly [source: string, read: (page: Page) => Reason | undefined];
+type Row<Page> = readonly [source: string, read: (page: Page) => Unproven | undefined];
 
-function firstSign<Page, Reason>(rows: readonly Row<Page, Reason>[], page: Page): Reason | undefined {
+function firstSign<Page>(rows: readonly Row<Page>[], page: Page): Unproven | undefined {
   for (const [, read] of rows) {
     const reason = read(page);
     if (reason !== undefined) return reason;
@@ -40,11 +29,10 @@ function firstSign<Page, Reason>(rows: readonly Row<Page, Reason>[], page: Page)
 }
 
 /** The first sign of an answer that is not all of what was asked for, as the answer says itself; on any page. */
-export const partialAnswer = (facts: PageFacts): UnprovenReason | undefined => firstSign(partialSigns, facts);
+export const partialAnswer = (facts: PageFacts): Unproven | undefined => firstSign(partialSigns, facts);
 
 /** The first sign that leads are behind a page that names no next page which the walk could read. */
-export const unreadEvidence = (page: ExaminedPage): UnprovenReason | undefined =>
-  firstSign(unreadSigns, page);
+export const unreadEvidence = (page: ExaminedPage): Unproven | undefined => firstSign(unreadSigns, page);
 
 /**
  * A failure that an answer tells beside leads. A member that the first answer has as well tells none, unless it is a flag that
@@ -53,7 +41,7 @@ export const unreadEvidence = (page: ExaminedPage): UnprovenReason | undefined =
 export function failedAnswer(
   { envelope, asked: url, count }: PageFacts,
   first: PageFacts,
-): UnprovenReason | undefined {
+): Unproven | undefined {
   const { root } = first.envelope;
   const isFirst = first.envelope === envelope;
   const members =
@@ -63,7 +51,7 @@ export function failedAnswer(
     first: members === undefined ? root : Object.fromEntries(members),
     asked: url,
   });
-  return failure && failedAnswerReason(failure.text);
+  return failure && unproven(`the service answered with a failure: ${failure.text}`, 'try again later');
 }
 
 const isFlag = (name: string): boolean => /^(success|succeeded|ok|iserror)$/.test(plainName(name));
@@ -74,12 +62,15 @@ const isFilled = (value: Json): boolean =>
 
 const partial =
   (name: RegExp, holds: (value: Json) => boolean) =>
-  (facts: PageFacts): UnprovenReason | undefined => {
+  (facts: PageFacts): Unproven | undefined => {
     const member = membersBeside(facts).find(({ plain, value }) => name.test(plain) && holds(value));
-    return member && partialAnswerReason(member.place);
+    return (
+      member &&
+      unproven(`the service says itself that an answer is not all ('${member.place}')`, 'try again later')
+    );
   };
 
-const partialSigns: readonly Row<PageFacts, UnprovenReason>[] = [
+const partialSigns: readonly Row<PageFacts>[] = [
   ['GitHub: search', partial(/^incompleteresults?$/, isTrue)],
   ['Elasticsearch: shards', partial(/^shards$/, (value) => isObject(value) && Number(value['failed']) > 0)],
   ['Elasticsearch: time-out', partial(/^(timedout|terminatedearly)$/, isTrue)],
@@ -96,7 +87,13 @@ const partialSigns: readonly Row<PageFacts, UnprovenReason>[] = [
       if (status !== 206) return undefined;
       const range = contentRange(headers);
       const isFitting = range?.end !== undefined && range.count === count;
-      return isFitting ? undefined : rangeDoesNotFit(headers['content-range'], count);
+      if (isFitting) return undefined;
+      const part = headers['content-range'];
+      return unproven(
+        part === undefined
+          ? 'the service answered with a part of the list (206) and does not say which'
+          : `the service answered with the part '${part}', and ${count} leads came`,
+      );
     },
   ],
 ];
@@ -165,7 +162,16 @@ const plainHeaders = ({ headers }: PageFacts): Pick<Member, 'plain' | 'value'>[]
       : [{ plain: plainName(name.replace(/^x-(ms-|wp-|pagination-)?/, '')), value: value.trim() }],
   );
 
-const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
+const unread = (sign: string): Unproven =>
+  unproven(`the answer's ${sign} may lead to more leads`, howToExplain);
+
+const settingWithoutEffect = (setting: 'api.next' | 'api.pagination'): Unproven =>
+  unproven(`${setting} says where the next page is named, and no answer names one there`, (front) => {
+    const isRight = `if it is right: ${front.quoted(front.set('api.next-seen', 'true'))}`;
+    return `${isRight}; if the service may page in another way: ${front.quoted(front.set(setting, 'auto'))}`;
+  });
+
+const unreadSigns: readonly Row<ExaminedPage>[] = [
   [
     'settings that say where the next page is named',
     ({ params: { next, pagination }, facts: { count }, isNextMissing }) => {
@@ -179,21 +185,21 @@ const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
     'cursors and tokens of AWS, Azure, DynamoDB, Elasticsearch, OAI-PMH, Twitter and others, and their like',
     (page) => {
       const member = membersBeside(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
-      return member && unreadMember(member.place);
+      return member && unread(`'${member.place}'`);
     },
   ],
   [
     'Elasticsearch: a total that was given up',
     ({ facts }) => {
       const member = membersBeside(facts).find(({ name, value }) => name === 'relation' && value === 'gte');
-      return member && unreadMember(member.place);
+      return member && unread(`'${member.place}'`);
     },
   ],
   [
     'the same in headers',
     (page) => {
       const header = plainHeaders(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
-      return header && unreadHeader(header.plain);
+      return header && unread(`header '${header.plain}'`);
     },
   ],
   [
@@ -203,7 +209,7 @@ const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
       const relations = [...(linksIn(link)?.keys() ?? [])];
       const isUnread = relations.some((relation) => /next|more/.test(relation));
       const isUnparsed = /rel\s*=[^,]*(next|more)/i.test(link);
-      return isUnread || isUnparsed ? unreadHeader('link') : undefined;
+      return isUnread || isUnparsed ? unread("header 'link'") : undefined;
     },
   ],
   [
@@ -225,7 +231,11 @@ const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
       // The service was seen to page all the same.
       if (isNextMissing) return undefined;
       const dropped = [...askedUrl.searchParams.keys()].find((name) => !url.searchParams.has(name));
-      return dropped === undefined ? undefined : redirectDrops(dropped);
+      if (dropped === undefined) return undefined;
+      return unproven(
+        `the service redirects the list, and drops the parameter '${dropped}' on the way`,
+        (front) => `name the place it redirects to: ${front.quoted(front.set('api.path', '/…'))}`,
+      );
     },
   ],
 ];

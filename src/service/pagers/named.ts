@@ -1,12 +1,23 @@
-import { endOf, ask, complete, mostIdlePages, rejectedBehind, switchTo, unproven } from './pager.ts';
+import {
+  ask,
+  complete,
+  endOf,
+  howToSet,
+  moreWithoutLeads,
+  moreWithoutPosition,
+  mostIdlePages,
+  nothingNew,
+  rejectedBehind,
+  switchTo,
+  unproven,
+} from './pager.ts';
 import type { Movement, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { linksIn, type NextHint, type PageFacts } from './hints.ts';
 import { cursorParamOf } from './names.ts';
 import { NumberedPager } from './numbered.ts';
 import { isCounting, positionKey, start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
-import { nextNumberUnclear, nextPageElsewhere, positionReadBefore } from '../errors.ts';
-import { endlessEmptyPages, moreWithoutLeads, moreWithoutPosition, nothingNew } from '../unproven-reasons.ts';
+import { DataError } from '../../errors.ts';
 
 /** Empty pages in a row that name another next one, before that is taken for a list without an end. */
 const mostEmptyPages = 1000;
@@ -65,13 +76,17 @@ export class NamedPager implements Pager {
     this.#met += answer.fresh;
     // A scroll, among others, is no parameter of this address, and gives the first page once more.
     if (answer.fresh === 0 && (isRepeated || !isCounting(following) || this.#idle > mostIdlePages))
-      return answer.hints.total === this.#met ? complete('total') : unproven(nothingNew);
+      return answer.hints.total === this.#met ? complete('total') : nothingNew;
     return this.#follow(following, answer);
   }
 
   #follow(position: Position, { request: { limit } }: PageAnswer): PagerStep {
     const key = positionKey(position);
-    if (this.#asked.has(key)) throw positionReadBefore();
+    if (this.#asked.has(key))
+      throw new DataError('the service names a page as the next one that was read before', {
+        kind: 'position-read-before',
+        hint: howToSet,
+      });
     this.#asked.add(key);
     this.#isCounting ||= isCounting(position);
     return ask(position, limit);
@@ -85,7 +100,7 @@ export class NamedPager implements Pager {
       const pager = new NumberedPager({ style: 'page', param: this.#params.page, base }, 1);
       return switchTo(pager, pager.continueAt(this.#pages, answer));
     }
-    if (hasMore === true) return unproven(moreWithoutPosition);
+    if (hasMore === true) return moreWithoutPosition;
     // When a walk is resumed, another answer, of another day, has named the page.
     const isNamedElsewhere = this.#from.style !== 'start' || this.#params.nextSeen;
     const isNextMissing = this.#pages === 1 && isNamedElsewhere && next === undefined;
@@ -109,14 +124,15 @@ export class NamedPager implements Pager {
     }
     this.#isAskedTwice = false;
     this.#empty += 1;
-    const more = unproven(moreWithoutLeads);
+    const more = moreWithoutLeads;
     const end = hasMore ? more : complete('nothing-behind');
     // An answer without any list is no empty page, unless it says that it has no content.
     if (facts.envelope.isWithoutList === true && facts.status !== 204) return more;
     if (following === undefined || (isSelf && isOpaque && following.style === 'cursor')) return end;
     if (isSelf || this.#asked.has(key ?? '')) return more;
     if (!isOpaque && this.#empty >= mostEmptyNumbers) return end;
-    if (this.#empty >= mostEmptyPages) return unproven(endlessEmptyPages(this.#empty));
+    if (this.#empty >= mostEmptyPages)
+      return unproven(`the service sends one empty page after another (${this.#empty} in a row)`);
     return this.#follow(following, answer);
   }
 
@@ -188,7 +204,11 @@ function kindOfNumber(
   const mayBeOffset = number === (offset ?? 0) + records || number === records;
   if (page !== undefined || (params.isPageSet && params.offset === undefined)) return 'page';
   if (offset !== undefined || (params.offset !== undefined && !params.isPageSet)) return 'offset';
-  if (mayBePage && mayBeOffset) throw nextNumberUnclear(number);
+  if (mayBePage && mayBeOffset)
+    throw new DataError(`the service names ${number} as the next, which may be a page or a number of leads`, {
+      hint: (front) =>
+        `name its parameter: ${front.quoted(front.set('api.params.page', 'page'))} or ${front.quoted(front.set('api.params.offset', 'offset'))}`,
+    });
   if (mayBePage) return 'page';
   return mayBeOffset ? 'offset' : undefined;
 }
@@ -196,6 +216,10 @@ function kindOfNumber(
 /** The key goes to the service's own origin only: scheme, host and port. */
 function urlPosition(target: string, { url: from }: PageFacts): Position {
   const url = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
-  if (url?.origin !== from.origin) throw nextPageElsewhere(url?.origin, from.origin);
-  return { style: 'url', url: url.href };
+  if (url?.origin === from.origin) return { style: 'url', url: url.href };
+  const place = url?.origin ?? 'no proper URL';
+  throw new DataError(`the next page lies at ${place}, another origin than ${from.origin}`, {
+    hint: (front) =>
+      `the API key is not sent there; to go by page numbers: ${front.quoted(front.set('api.pagination', 'page'))}; if another member names the next page: ${front.quoted(front.set('api.next', '/…'))}`,
+  });
 }

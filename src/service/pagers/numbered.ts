@@ -1,8 +1,19 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
-import { endOf, rejectsPosition, ask, complete, isSame, mostIdlePages, unproven } from './pager.ts';
+import {
+  ask,
+  complete,
+  endOf,
+  isSame,
+  moreWithoutLeads,
+  mostIdlePages,
+  noList,
+  nothingNew,
+  rejectedBehind,
+  rejectsPosition,
+  unproven,
+} from './pager.ts';
 import type { PageAnswer, Pager, PageRequest, PagerAnswer, Rejection, PagerStep } from './pager.ts';
 import { start, type NumberPosition } from './position.ts';
-import { emptyPage, moreWithoutLeads, noList, nothingNew, rejectedBehindLast } from '../unproven-reasons.ts';
 
 /** How a list operation counts: its pages from a first number, or the records to skip. */
 export interface Numbering {
@@ -146,17 +157,17 @@ export class NumberedPager implements Pager {
   #afterEmpty({ hints, request, facts }: PageAnswer): PagerStep {
     if (this.#first === undefined && request.position.style === 'start') return complete('empty');
     if (hints.hasMore === true) {
-      if (this.#isAskedTwice) return unproven(moreWithoutLeads);
+      if (this.#isAskedTwice) return moreWithoutLeads;
       this.#isAskedTwice = true;
       return request;
     }
     // A list that ends is still in its envelope: a bare `null` in its place is what a failing service sends.
     const isInEnvelope = (this.#first?.facts.envelope.path.length ?? 0) > 0;
-    if (facts.envelope.root === null && facts.status === 200 && isInEnvelope) return unproven(noList);
+    if (facts.envelope.root === null && facts.status === 200 && isInEnvelope) return noList;
     const { pages } = hints;
     const isNumberKnown = this.#numbering.isBaseUnseen !== true && request.position.style === 'page';
     if (pages !== undefined && isNumberKnown && this.#page + 1 < pages)
-      return unproven(emptyPage(this.#page + 1, pages));
+      return unproven(`page ${this.#page + 1} of ${pages} is empty`);
     return complete('nothing-behind');
   }
 
@@ -170,16 +181,17 @@ export class NumberedPager implements Pager {
     if (this.#first !== undefined && !this.#isHonoured && hash === this.#first.hash)
       return this.#ignored(answer);
     this.#idle += 1;
-    if (isRepeated || this.#idle > mostIdlePages) return unproven(nothingNew);
+    if (isRepeated || this.#idle > mostIdlePages) return nothingNew;
     this.#before = answer;
     return this.#askNext(answer);
   }
 
   #ignored(answer: PageAnswer): PagerStep {
-    return this.#numbering.ignored?.(this.#first ?? answer) ?? unproven(nothingNew);
+    return this.#numbering.ignored?.(this.#first ?? answer) ?? nothingNew;
   }
 
-  #afterRejection({ error }: Rejection): PagerStep {
+  #afterRejection(answer: Rejection): PagerStep {
+    const { error } = answer;
     // The list may have become shorter since an earlier run: what is left of it is read from its start.
     if (this.#first === undefined) return { kind: 'reread', pager: this.restarted() };
     const isShort = (this.#before?.facts.count ?? 0) < this.#longest;
@@ -191,7 +203,7 @@ export class NumberedPager implements Pager {
     const { ignored } = this.#numbering;
     if (!this.#isHonoured && rejectsPosition(error.status) && ignored !== undefined)
       return ignored(this.#first);
-    return unproven(rejectedBehindLast(error));
+    return rejectedBehind(answer);
   }
 }
 

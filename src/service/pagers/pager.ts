@@ -1,8 +1,8 @@
-import type { LeadsError } from '../../errors.ts';
+import type { LeadsError, Problem } from '../../errors.ts';
+import type { Front, Hint } from '../../front.ts';
 import type { ScannedRecord } from '../../json/scanner.ts';
 import type { PageFacts, PaginationHints } from './hints.ts';
 import type { Position } from './position.ts';
-import { rejectedBehindLast, type UnprovenReason } from '../unproven-reasons.ts';
 
 /** A request for leads. */
 export interface PageRequest {
@@ -41,6 +41,11 @@ export interface Complete {
   readonly provenUpTo?: number | undefined;
   /** The answer names no next page, which this service names as a rule. */
   readonly isNextMissing?: boolean;
+}
+
+/** The reason why a walk came to an end which proves nothing. */
+export interface UnprovenReason extends Problem {
+  readonly message: string;
 }
 
 /** Leads may be missing. */
@@ -123,10 +128,69 @@ export const complete = (evidence: Evidence, provenUpTo?: number): Complete => (
   ...(provenUpTo !== undefined && { provenUpTo }),
 });
 
-export const unproven = (reason: UnprovenReason): Unproven => ({ kind: 'unproven', reason });
+/** Parameters that some services have, so that a hint can be followed as it stands. */
+const otherParams = (front: Front): string =>
+  [front.set('api.params.page', 'pageNo'), front.set('api.params.offset', 'from')]
+    .map((text) => front.quoted(text))
+    .join(' or ');
+
+export const howToSet = (front: Front): string =>
+  [front.learning, `if you know the parameter that it pages by, as in ${otherParams(front)}`]
+    .filter((text) => text !== undefined)
+    .join('; ');
+
+export const unproven = (message: string, hint: Hint = howToSet, kind = 'unproven'): Unproven => ({
+  kind: 'unproven',
+  reason: { kind, message, hint },
+});
+
+/** A page brought leads that were known, and none that were not. */
+export const nothingNew = unproven(
+  'a page brought no new lead: the service gave one again that it had given before',
+);
+
+export const moreWithoutLeads = unproven('the service says that there is more, and sends no further lead');
+
+export const moreWithoutPosition = unproven(
+  'the service says that there is more, and its answer does not lead there',
+);
+
+export const listKeptMoving = unproven(
+  'leads kept moving between the pages while the list was read',
+  (front) => `run it again when fewer leads change, or with a larger ${front.option('page-size')}`,
+);
+
+/** The first answer holds no list, not even an empty one. */
+export const noList = unproven(
+  'the answer holds no list of leads, not even an empty one',
+  (front) =>
+    `is the path right? See ${front.quoted(front.set('api.path', '/…'))} and ${front.quoted(front.set('api.items', '/…'))}`,
+);
+
+const oneAnswerIsAll = (front: Front): string =>
+  `one answer is everything: ${front.quoted(front.set('api.pagination', 'none'))}`;
+
+/** The hint where the number of leads in one answer decides whether it is everything. */
+export const howToProve = (front: Front): string => `${howToSet(front)}; if ${oneAnswerIsAll(front)}`;
+
+export const howToExplain = (front: Front): string =>
+  `${howToSet(front)}; if it means something else and ${oneAnswerIsAll(front)}`;
+
+/** The kind of the end where a page is as long as one that may have been cut. */
+export const pageMayBeCut = 'page-may-be-cut';
+
+const howToEstimate = (front: Front): string =>
+  `${howToSet(front)}; or, if it counts more than it lists: ${front.quoted(front.set('api.total', 'estimate'))}`;
+
+export const moreCounted = (message: string): Unproven => unproven(message, howToEstimate);
+
+/** No position leads further, and the total is larger than the number of leads that were met. */
+export const totalOutOfReach = (total: number, met: number): Unproven =>
+  moreCounted(`the service has ${total} leads, and its answers show no way past the first ${met}`);
 
 /** The end of a walk whose next position is rejected. */
-export const rejectedBehind = ({ error }: Rejection): Unproven => unproven(rejectedBehindLast(error));
+export const rejectedBehind = ({ error }: Rejection): Unproven =>
+  unproven(`the service rejected the page behind the last one that was read: ${error.message}`);
 
 export const ask = (position: Position, limit: number | undefined): PageRequest => ({
   kind: 'page',

@@ -4,7 +4,7 @@ import { LeadReader } from '../../json/members.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
 import { countInUrl } from './position.ts';
 import { numberParams, untilNames } from './names.ts';
-import { noPointer } from '../errors.ts';
+import { ConfigError } from '../../errors.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
 export interface RequestParams {
@@ -108,7 +108,7 @@ function pointer(text: string | undefined, key: string, example: string): readon
   if (text === undefined || text === 'auto') return 'auto';
   const path = parsePointer(text);
   if (path !== undefined) return path;
-  throw noPointer(key, text, example);
+  throw new ConfigError(`${key} is '${text}', which is neither 'auto' nor a JSON Pointer such as ${example}`);
 }
 
 const { limit: limitParam, page: pageParam, offset: offsetParam } = numberParams;

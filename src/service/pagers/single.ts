@@ -5,7 +5,22 @@ import { linksIn } from './hints.ts';
 import { idNamesBehind, numberParams } from './names.ts';
 import type { Numbering } from './numbered.ts';
 import { pagesBehind } from './overlap.ts';
-import { ask, complete, continueWith, fewest, isSame, isUsualCap, probe, unproven } from './pager.ts';
+import {
+  ask,
+  complete,
+  continueWith,
+  fewest,
+  howToProve,
+  isSame,
+  isUsualCap,
+  listKeptMoving,
+  moreWithoutLeads,
+  nothingNew,
+  pageMayBeCut,
+  probe,
+  totalOutOfReach,
+  unproven,
+} from './pager.ts';
 import type {
   Complete,
   ListFacts,
@@ -18,14 +33,6 @@ import type {
 } from './pager.ts';
 import { start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
-import {
-  listKeptMoving,
-  moreWithoutLeads,
-  moreWithoutParameter,
-  nothingNew,
-  pageMayBeCut,
-  totalOutOfReach,
-} from '../unproven-reasons.ts';
 
 /** The ways past a page that names no next one. */
 export type Probe = 'page' | 'offset' | 'older' | 'behind' | 'limit' | 'time';
@@ -90,7 +97,7 @@ export class SinglePager implements Pager {
 
   next(answer: PagerAnswer): PagerStep {
     if (this.#first !== undefined) this.#note(answer, this.#first);
-    else if (answer.kind === 'rejected') return unproven(nothingNew);
+    else if (answer.kind === 'rejected') return nothingNew;
     else this.#first = answer;
     const first = this.#first;
     this.#search ??= this.#tryAll(first);
@@ -156,7 +163,7 @@ export class SinglePager implements Pager {
   }
 
   #restart(): PagerStep {
-    if (this.#restarts >= mostRestarts) return unproven(listKeptMoving);
+    if (this.#restarts >= mostRestarts) return listKeptMoving;
     const pager = new SinglePager(this.#params, this.#facts, undefined, this.#restarts + 1);
     return { kind: 'reread', pager, isRestart: true };
   }
@@ -215,7 +222,7 @@ export class SinglePager implements Pager {
     // All leads of a page of one or two may have arrived between two requests.
     if (first.facts.count >= fewestUnmoved) return complete('nothing-behind');
     const newest = yield probe(start, first.request.limit);
-    return isUnmoved(newest, first) ? complete('nothing-behind') : unproven(listKeptMoving);
+    return isUnmoved(newest, first) ? complete('nothing-behind') : listKeptMoving;
   }
 
   /** A name with `_` before it may take the number where the plain one is taken for a filter (json-server). */
@@ -274,7 +281,7 @@ export class SinglePager implements Pager {
     // Other leads show that the name is honoured: where the last one has gone, an earlier one leads there.
     if (!isJoined && isKnown) return undefined;
     if (isJoined && answer.head.every((record) => this.#isMet(record)) && count < first.facts.count)
-      return answer.hints.hasMore === true ? unproven(moreWithoutLeads) : complete('nothing-behind');
+      return answer.hints.hasMore === true ? moreWithoutLeads : complete('nothing-behind');
     return continueWith(new BeforePager(names, overlaps), first);
   }
 
@@ -358,9 +365,9 @@ function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect)
   const { limit = 0 } = first.request;
   const { isFiltered, provenUpTo } = facts;
   const { total = 0 } = effect;
-  if (hasMore === true) return unproven(moreWithoutParameter);
-  if (pages > 1) return unproven(nothingNew);
-  if (total > count && !isFiltered) return unproven(totalOutOfReach(total, count));
+  if (hasMore === true) return unproven('the service says that there is more, and no parameter leads there');
+  if (pages > 1) return nothingNew;
+  if (total > count && !isFiltered) return totalOutOfReach(total, count);
   const isAsAsked = count === limit && (!effect.isIgnored || count === 1);
   if (count <= provenUpTo && !isAsAsked) return complete('not-paged', provenUpTo);
   // Fewer leads came than were asked for, and not as many as services often give at once.
@@ -373,7 +380,11 @@ function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect)
   if (reachesBack(first, facts)) return complete('reaches-back');
   const isFew = count < fewest && !isAsAsked && count !== pageSize;
   if (isFew && (total <= count || isFiltered)) return complete('few');
-  return unproven(pageMayBeCut(count));
+  return unproven(
+    `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
+    howToProve,
+    pageMayBeCut,
+  );
 }
 
 /** The newest leads come first, and the oldest one that has to be there is among them. */

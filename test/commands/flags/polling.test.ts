@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { outliveOutages } from '../../../src/commands/flags/polling.ts';
 import { ServiceError } from '../../../src/errors.ts';
-import { ComeBackError } from '../../../src/service/errors.ts';
+import { ComeBackError } from '../../../src/service/client/retry.ts';
 import type { Service } from '../../../src/service/client/service.ts';
 import { FakeClock } from '../../support/clock.ts';
 

@@ -5,7 +5,7 @@ import { createAgent } from '../../../src/http/client/agent.ts';
 import type { HttpClient } from '../../../src/http/client/http-client.ts';
 import { TunnelError } from '../../../src/http/errors.ts';
 import { messageOf } from '../../../src/errors.ts';
-import { networkFailure, TransientError } from '../../../src/service/client/retry.ts';
+import { networkFailure, TransientError } from '../../../src/service/client/network-failure.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

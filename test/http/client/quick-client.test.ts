@@ -9,7 +9,7 @@ import { createAgent } from '../../../src/http/client/agent.ts';
 import type { HttpClient, HttpClientOptions } from '../../../src/http/client/http-client.ts';
 import { createQuickClient } from '../../../src/http/client/quick-client.ts';
 import { messageOf } from '../../../src/errors.ts';
-import { networkFailure, TransientError } from '../../../src/service/client/retry.ts';
+import { networkFailure, TransientError } from '../../../src/service/client/network-failure.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { freePort } from '../../support/free-port.ts';
 import { freshHome } from '../../support/run.ts';

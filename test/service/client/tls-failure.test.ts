@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { tlsFailureOf } from '../../../src/service/client/retry.ts';
+import { unsafeConnection } from '../../../src/service/client/network-failure.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { certificateFor, type IssuedCertificate } from '../../support/certificates.ts';
 import { leads } from '../../support/run.ts';
@@ -150,31 +150,32 @@ describe('a failure of TLS names its own cause', () => {
     [
       'ERR_SSL_UNSUPPORTED_PROTOCOL',
       'A0:error:0A000102:SSL routines:ssl_choose_client_version:unsupported protocol:x.c:1:',
-      'old-protocol',
+      'it speaks neither TLS 1.2 nor TLS 1.3',
     ],
     [
       'EPROTO',
       'write EPROTO A0:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:x.c:1:',
-      'old-protocol',
+      'it speaks neither TLS 1.2 nor TLS 1.3',
     ],
     [
       'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
       'A0:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:x.c:1:',
-      'client-certificate',
+      'it asks for a certificate of the client',
     ],
     [
       'EPROTO',
       'write EPROTO A0:error:0A000410:SSL routines:ssl3_read_bytes:sslv3 alert handshake failure:x.c:1:',
-      'handshake',
+      'it refused the TLS handshake (sslv3 alert handshake failure)',
     ],
-    ['CERT_REVOKED', 'certificate revoked', 'other'],
-  ])('%s is read in the words of OpenSSL', (code, message, cause) => {
-    const failure = tlsFailureOf(code, { message });
-    expect(failure?.cause).toBe(cause);
-    expect(failure?.detail).not.toContain('SSL routines');
+    ['CERT_REVOKED', 'certificate revoked', 'certificate revoked'],
+  ])('%s is read in the words of OpenSSL', (code, message, says) => {
+    const failure = unsafeConnection('https://localhost', code, { message });
+    expect(failure?.message).toContain(says);
+    expect(failure?.message).not.toContain('SSL routines');
   });
 
   it('leaves other failures alone', () => {
-    expect(tlsFailureOf('ECONNREFUSED', { message: 'connect ECONNREFUSED 127.0.0.1:1' })).toBeUndefined();
+    const failed = { message: 'connect ECONNREFUSED 127.0.0.1:1' };
+    expect(unsafeConnection('https://localhost', 'ECONNREFUSED', failed)).toBeUndefined();
   });
 });
