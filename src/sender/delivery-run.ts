@@ -99,33 +99,32 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
   };
 
   const startAll = async (): Promise<void> => {
-    let delayedMs = 0;
+    let nextAt = startedAt;
     let askedAt = startedAt;
     for await (const batch of source) {
-      // The run begins when there is something to deliver.
-      if (started === 0) startedAt = askedAt = clock.steady();
+      // The run begins when there is something to deliver. The time that a slow source takes later is not the receiver's.
+      if (started === 0) startedAt = nextAt = clock.steady();
+      else nextAt += Math.max(0, clock.steady() - Math.max(askedAt, nextAt));
       for (const delivery of batch) {
-        if (intervalMs === undefined) {
-          // Before the slot, for which the retries wait that are to free a place.
-          const leavePlace = await places.acquire();
-          const release = await slots.acquire();
+        if (intervalMs !== undefined) {
+          if (started * intervalMs >= forMs || nextAt - startedAt >= forMs + mostDelayMs) return;
+          if (nextAt > clock.steady()) await sleep(nextAt - clock.steady());
+          if (isOver()) return;
+        }
+        // The place comes before the slot: retries, which free places, wait for the slot.
+        const leavePlace = await places.acquire();
+        const slot = slots.acquire();
+        if (intervalMs !== undefined) {
+          if (slot instanceof Promise) late += 1;
+          start(delivery, nextAt, leavePlace, slot);
+          nextAt += intervalMs;
+        } else {
+          const release = await slot;
           if (isOver() || clock.steady() - startedAt >= forMs) {
             release();
             return;
           }
           start(delivery, clock.steady(), leavePlace, release);
-        } else {
-          const plannedMs = started * intervalMs;
-          // A source that is slow delays what follows: its time is not the receiver's.
-          delayedMs += Math.max(0, clock.steady() - Math.max(askedAt, startedAt + delayedMs + plannedMs));
-          if (plannedMs >= forMs || plannedMs + delayedMs >= forMs + mostDelayMs) return;
-          const dueAt = startedAt + delayedMs + plannedMs;
-          if (dueAt > clock.steady()) await sleep(dueAt - clock.steady());
-          if (isOver()) return;
-          const leavePlace = await places.acquire();
-          const slot = slots.acquire();
-          if (slot instanceof Promise) late += 1;
-          start(delivery, dueAt, leavePlace, slot);
         }
         await isBehind;
         isBehind = undefined;
@@ -144,7 +143,6 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
 /** Counts the attempts of a run in fixed memory. */
 export class RunTally {
   readonly latency = new LatencyHistogram();
-  readonly service = new LatencyHistogram();
   /** By the status of the answer, or by what happened instead of one. */
   readonly byStatus = new Map<string, number>();
   attempts = 0;
@@ -161,7 +159,6 @@ export class RunTally {
     const { outcome, result, retryInMs } = attempt;
     this.attempts += 1;
     this.latency.add(latencyMs);
-    this.service.add(result.durationMs);
     const status = result.ok ? String(result.status) : result.code;
     this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
     if (result.ok) this.answered += 1;
@@ -232,41 +229,27 @@ export class Slots {
 }
 
 /** A summary of many durations, in milliseconds. */
-export interface Percentiles {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
-/** 38 hours in microseconds; longer durations count as this, and as what they are in the maximum. */
-const longestMicroseconds = 2 ** 37;
+export type Percentiles = Readonly<Record<'p50' | 'p90' | 'p99' | 'max', number>>;
 
 /** Counts durations in fixed memory, however many there are, each to within 0.1 %. */
 export class LatencyHistogram {
-  readonly #microseconds = createHistogram({ lowest: 1, highest: longestMicroseconds, figures: 3 });
+  readonly #microseconds = createHistogram({ figures: 3 });
   #maxMs = 0;
 
   /** In milliseconds; what is below a microsecond counts as one. */
   add(ms: number): void {
     const microseconds = Math.round(ms * 1000);
-    this.#microseconds.record(Math.min(Math.max(1, microseconds), longestMicroseconds));
+    this.#microseconds.record(Math.max(1, microseconds));
     this.#maxMs = Math.max(this.#maxMs, microseconds / 1000);
   }
 
-  /** The smallest value in milliseconds that this share of all values does not exceed; undefined as long as nothing was counted. */
-  atShare(share: number): number | undefined {
+  /** By nearest rank: the smallest value that so many percent of all do not exceed. Undefined as long as nothing was counted. */
+  percentiles(): Percentiles | undefined {
     const { count } = this.#microseconds;
     if (count === 0) return undefined;
-    // Node rounds the rank: the share of the rank that is meant names it exactly.
-    const rank = Math.max(1, Math.ceil(share * count));
-    return Math.min(this.#maxMs, this.#microseconds.percentile((100 * rank) / count) / 1000);
-  }
-
-  /** Undefined as long as nothing was counted. */
-  percentiles(): Percentiles | undefined {
-    const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => this.atShare(share));
-    if (p50 === undefined || p90 === undefined || p99 === undefined) return undefined;
-    return { p50, p90, p99, max: this.#maxMs };
+    // Node rounds the rank: only the share of a whole rank names that rank exactly.
+    const atShare = (share: number): number =>
+      Math.min(this.#maxMs, this.#microseconds.percentile((100 * Math.ceil(share * count)) / count) / 1000);
+    return { p50: atShare(0.5), p90: atShare(0.9), p99: atShare(0.99), max: this.#maxMs };
   }
 }

@@ -17,12 +17,16 @@ function adviceFor(status: number): string {
   return status >= 200 && status < 300 ? ', and only 200 acknowledges' : '';
 }
 
+const closed =
+  'the connection was closed without an answer (check http or https; a receiver that closes connections has to say ' +
+  "'Connection: close')";
+
 /** The first that fits counts. */
 const explanations: readonly (readonly [RegExp, (code: string) => string])[] = [
   [/^ECONNREFUSED$/, () => 'connection refused (no program listens there)'],
   [/^timeout$/, () => 'no answer in time'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, (code) => `the host name cannot be resolved (${code})`],
-  [/^ECONNRESET$/, () => 'the connection was closed without an answer (check http or https)'],
+  [/^(ECONNRESET|EPIPE)$/, () => closed],
   [
     /ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/,
     (code) => `it speaks neither TLS 1.2 nor TLS 1.3 (${code})`,

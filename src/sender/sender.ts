@@ -88,34 +88,25 @@ export const waitsAskedFor =
     return askedMs > longestRetryAfterMs ? undefined : Math.max(waitMs, askedMs);
   };
 
-const batchSize = 64;
-
 /**
- * Makes `repeat` deliveries of each lead to the target, one behind the other. Every delivery has an id of its own, which no
- * other run gives: a receiver may refuse an id that it knows with another body.
+ * Makes `repeat` deliveries of each lead to the target. Every delivery has an id of its own, which no other run gives: a
+ * receiver may refuse an id that it knows with another body.
  */
 export async function* outgoingDeliveries(
   source: LeadSource,
-  {
-    target,
-    repeat,
-    random,
-  }: { readonly target: string; readonly repeat: number; readonly random: () => number },
+  target: string,
+  repeat: number,
+  random: () => number,
 ): AsyncGenerator<readonly OutgoingDelivery[], void, undefined> {
   const runName = randomName(random) + randomName(random);
   let count = 0;
   for await (const batch of source) {
-    let deliveries: OutgoingDelivery[] = [];
-    for (const { leadId = '', body } of batch) {
-      for (let time = 0; time < repeat; time += 1) {
+    for (let time = 0; time < repeat; time += 1) {
+      yield batch.map(({ leadId = '', body }) => {
         count += 1;
-        deliveries.push({ id: `msg_${runName}${count.toString(36)}`, leadId, target, body });
-        if (deliveries.length < batchSize) continue;
-        yield deliveries;
-        deliveries = [];
-      }
+        return { id: `msg_${runName}${count.toString(36)}`, leadId, target, body };
+      });
     }
-    if (deliveries.length > 0) yield deliveries;
   }
 }
 

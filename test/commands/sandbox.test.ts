@@ -219,7 +219,7 @@ test('a webhook that acknowledges nothing is named at once, with the reason, and
   await expect.poll(() => rejecting.received.length).toBe(5);
   expect(notes()).toEqual([
     `note: no delivery to ${rejecting.url} was acknowledged so far: it answered 401: check that both sides use the same scheme and secret`,
-    `note: no delivery to ${rejecting.url} was acknowledged so far: the connection was closed without an answer (check http or https)`,
+    `note: no delivery to ${rejecting.url} was acknowledged so far: the connection was closed without an answer (check http or https; a receiver that closes connections has to say 'Connection: close')`,
   ]);
   expect(run.stderr.text().indexOf('ready:')).toBeLessThan(run.stderr.text().indexOf('note:'));
   await rejecting.close();

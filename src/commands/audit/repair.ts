@@ -164,7 +164,7 @@ export async function openRepair(
             poster,
             clock,
           }),
-        deliveriesOf: (leads) => outgoingDeliveries(leads, { target: url.href, repeat: 1, random }),
+        deliveriesOf: (leads) => outgoingDeliveries(leads, url.href, 1, random),
         close: () => poster.close(),
       };
     },

@@ -1,5 +1,6 @@
 import { compact } from '../../json/bytes.ts';
 import { changeMember, type MemberChange } from '../../json/change-members.ts';
+import { recordOf } from '../../json/scanner.ts';
 import { testIdPrefixes } from '../../lead/test-id.ts';
 import { type LeadSource, randomName, type SourceLead } from '../../sender/sender.ts';
 
@@ -30,11 +31,5 @@ function changed({ leadId, body }: SourceLead, options: LeadChanges, newId: stri
   }
   const setsId = changes.some(({ path }) => path.length === 1 && path[0] === 'id');
   if (newIds) json = changeMember(json, { path: ['id'], value: JSON.stringify(newId) }) ?? json;
-  return { leadId: newIds ? newId : setsId ? idOf(json) : leadId, body: json };
-}
-
-/** The id that `--set id=…` gave to the lead. */
-function idOf(json: Buffer): string | undefined {
-  const { id } = JSON.parse(json.toString('utf8')) as { id?: unknown };
-  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;
+  return { leadId: newIds ? newId : setsId ? recordOf(json)?.id : leadId, body: json };
 }

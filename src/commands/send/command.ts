@@ -15,14 +15,14 @@ export default command({
     {
       what: 'one for each attempt',
       type: 'attempt',
-      fields: members('id attempt status latencyMs serviceMs answer'),
+      fields: members('id attempt status latencyMs answer'),
       sometimes: ['error', 'retryInMs'],
     },
     {
       what: 'the last line',
       type: 'summary',
       fields: members(
-        'openLoop deliveries attempts acknowledged failed byStatus latencyMs serviceMs achievedRate late',
+        'openLoop deliveries attempts acknowledged failed byStatus latencyMs achievedRate late',
       ),
     },
   ],

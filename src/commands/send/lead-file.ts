@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
+import { addAbortSignal, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { unreadable } from '../../files/errors.ts';
 import type { Context } from '../../context.ts';
@@ -55,9 +55,7 @@ export async function* objectsIn(chunks: Chunks, name: string): AsyncGenerator<r
 
 /** The content of a file, uncompressed. Throws a `DataError` for one that cannot be read, and the reason of an interruption. */
 export async function* chunksOf(file: string, { stdin, signal }: FileContext): Chunks {
-  const stream = file === '-' ? stdin : createReadStream(file);
-  const stop = (): void => void stream.destroy();
-  signal.addEventListener('abort', stop);
+  const stream = addAbortSignal(signal, file === '-' ? stdin : createReadStream(file));
   try {
     yield* uncompressed(stream);
     signal.throwIfAborted();
@@ -66,7 +64,6 @@ export async function* chunksOf(file: string, { stdin, signal }: FileContext): C
     signal.throwIfAborted();
     throw new DataError(unreadable(`the leads in ${nameOf(file)}`, cause), { cause });
   } finally {
-    signal.removeEventListener('abort', stop);
     stream.destroy();
   }
 }

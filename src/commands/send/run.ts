@@ -1,11 +1,14 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { descriptorLimit } from '../../files/descriptor-limit.ts';
-import { createPoster, type PostResult } from '../../http/client/poster.ts';
+import { createPoster } from '../../http/client/poster.ts';
 import { StdoutWriter, write } from '../../output/stdout.ts';
 import { runDeliveries, RunTally } from '../../sender/delivery-run.ts';
 import { createSender, waitsAskedFor, type LeadSource, outgoingDeliveries } from '../../sender/sender.ts';
 import { type Signer, type OutgoingDelivery, signRequest } from '../../sender/sign-request.ts';
+import { changedLeads } from './changed-leads.ts';
+import { generatedLeads } from './generated-leads.ts';
+import { leadsOfFile } from './lead-file.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import {
@@ -14,14 +17,9 @@ import {
   resolveTarget,
   whyNotAcknowledged,
 } from '../flags/resolve-target.ts';
-import { answerReader, attemptPrinter, sendSummary } from './print-attempts.ts';
+import { attemptPrinter, sendSummary } from './print-attempts.ts';
 import type { SendOptions } from './options.ts';
-import {
-  curlCommand,
-  type CurlRequest,
-  type SecretVariable,
-  withVariables,
-} from '../../output/curl-command.ts';
+import { curlCommand, type CurlRequest, withVariables } from '../../output/curl-command.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
 import { formatDuration } from '../../time/time-text.ts';
 
@@ -30,11 +28,12 @@ export async function run(options: SendOptions, context: Context): Promise<Outco
   const target = await resolveTarget(options.url, options, context);
   if (options.dryRun === undefined) rejectGeneratedElsewhere(options, target);
   const signer = { ...(await resolveSigner(options, context)), headers: options.header };
-  const source = outgoingDeliveries(await openSource(options, target, context), {
-    target: target.url.href,
-    repeat: options.repeat,
-    random: context.random,
-  });
+  const source = outgoingDeliveries(
+    await openSource(options, target, context),
+    target.url.href,
+    options.repeat,
+    context.random,
+  );
   if (options.dryRun !== undefined) {
     await printRequests({ source, signer, target }, options, context);
     return 'done';
@@ -66,7 +65,9 @@ async function send(
 ): Promise<Outcome> {
   const { clock, signal, stdout, messages } = context;
   const { rate, retry = [] } = options;
-  const concurrency = options.concurrency ?? (await usualConcurrency(rate !== undefined));
+  // An open loop keeps its pace whatever the receiver does; some descriptors stay free for everything else.
+  const most = rate === undefined ? 10 : Math.max(10, (await descriptorLimit()) - 64);
+  const concurrency = options.concurrency ?? most;
   const { timeoutMs } = await context.settings();
   const poster = createPoster({
     connections: concurrency,
@@ -76,15 +77,9 @@ async function send(
   });
   const schedule = waitsAskedFor(retry, () => clock.now());
   const sender = createSender({ signer, schedule, timeoutMs, poster, clock });
-  const answerText = answerReader({
-    secrets: signer.key === undefined ? [] : [signer.key.secret],
-    credentialHeaders: signer.scheme.credentialHeaders,
-    isForPeople: options.format === 'pretty',
-  });
-  const printer = await attemptPrinter(options.format, answerText, context);
+  const printer = await attemptPrinter(options.format, signer, context);
   const stop = new AbortController();
-  const onInterrupt = (): void => stop.abort(signal.reason as Error);
-  signal.addEventListener('abort', onInterrupt);
+  const ends = AbortSignal.any([signal, stop.signal]);
   const writer = new StdoutWriter(stdout, (error) => stop.abort(error));
   const tally = new RunTally();
   try {
@@ -96,7 +91,7 @@ async function send(
       forMs: options.for,
       count: options.count,
       clock,
-      signal: stop.signal,
+      signal: ends,
       onAttempt: (timed) => {
         tally.add(timed);
         return writer.write(printer.attempt(timed));
@@ -108,19 +103,14 @@ async function send(
       void writer.write(printer.summary(summary, result.elapsedMs));
     }
     await writer.drained();
-    if (stop.signal.aborted) throw stop.signal.reason as Error;
+    ends.throwIfAborted();
     if (result.failure !== undefined) throw result.failure.error as Error;
     if (result.started === 0) messages.note('nothing', 'there is no lead to send');
     return outcomeOf(tally, target, context);
   } finally {
-    signal.removeEventListener('abort', onInterrupt);
     poster.close();
   }
 }
-
-/** An open loop goes on whatever the receiver does: so many requests as leave descriptors for everything else. */
-const usualConcurrency = async (isOpenLoop: boolean): Promise<number> =>
-  isOpenLoop ? Math.max(10, (await descriptorLimit()) - 64) : 10;
 
 /** Throws a `ServiceError` when no attempt was answered. */
 function outcomeOf(tally: RunTally, target: ResolvedTarget, { messages }: Context): Outcome {
@@ -128,28 +118,31 @@ function outcomeOf(tally: RunTally, target: ResolvedTarget, { messages }: Contex
   if (firstFailure === undefined) return 'done';
   const { result } = firstFailure;
   if (answered === 0 && attempts > 0) throw notReached(result, target);
-  if (tally.failed > 0)
-    messages.note('failed', `not acknowledged: ${isClosed(result) ? closedWhy : whyNotAcknowledged(result)}`);
-  return tally.failed === 0 ? 'done' : 'problems';
+  if (tally.failed === 0) return 'done';
+  messages.note('failed', `not acknowledged: ${whyNotAcknowledged(result)}`);
+  return 'problems';
 }
 
-/** The receiver answers other requests, so that the protocol is the right one. */
-const closedWhy =
-  'a connection was closed without an answer, as by a receiver that stopped, or that closes connections and does not ' +
-  "say so with 'Connection: close'";
-
-const isClosed = (result: PostResult): boolean => !result.ok && /^(ECONNRESET|EPIPE)$/.test(result.code);
-
-/** The leads that the flags ask for, changed as they say. Loads no more than this source needs. */
+/** The leads that the flags ask for, changed as they say. */
 async function openSource(
   options: SendOptions,
-  target: ResolvedTarget,
+  { isLocal, url }: ResolvedTarget,
   context: Context,
 ): Promise<LeadSource> {
-  const source = await chosenSource(options, target, context);
+  const { lead, id, from, seed, dryRun } = options;
+  const isStored = id.length > 0 || from !== undefined;
+  const elsewhere = isLocal || options.yes ? undefined : url.hostname;
+  let source: LeadSource;
+  if (lead !== undefined) source = leadsOfFile(lead, context);
+  else if (!isStored) source = generatedLeads(sampleCount(options), seed, context);
+  else {
+    const { leadsById, leadsOfInbox, leadsOfService } = await import('./stored-leads.ts');
+    if (from === 'service') source = leadsOfService(options, context);
+    else if (from === 'inbox') source = leadsOfInbox(options, elsewhere, context);
+    else source = leadsById(options, dryRun === undefined ? elsewhere : undefined, context);
+  }
   const changes = [...options.set, ...options.unset];
   if (changes.length === 0 && !options.newId) return source;
-  const { changedLeads } = await import('./changed-leads.ts');
   return changedLeads(source, {
     changes,
     newIds: options.newId,
@@ -159,35 +152,9 @@ async function openSource(
   });
 }
 
-async function chosenSource(
-  options: SendOptions,
-  { isLocal, url }: ResolvedTarget,
-  context: Context,
-): Promise<LeadSource> {
-  const { lead, id, from } = options;
-  if (lead !== undefined) {
-    const { leadsOfFile } = await import('./lead-file.ts');
-    return leadsOfFile(lead, context);
-  }
-  if (id.length > 0) {
-    const { leadsById } = await import('./stored-leads.ts');
-    const elsewhere = isLocal || options.yes || options.dryRun !== undefined ? undefined : url.hostname;
-    return leadsById(options, elsewhere, context);
-  }
-  if (from !== undefined) {
-    const { leadsOfInbox, leadsOfService } = await import('./stored-leads.ts');
-    if (from === 'service') return leadsOfService(options, context);
-    return leadsOfInbox(options, isLocal || options.yes ? undefined : url.hostname, context);
-  }
-  const { generatedLeads } = await import('./generated-leads.ts');
-  return generatedLeads(sampleCount(options), options.seed, context);
-}
-
 /** A run with `--for` or `--count` takes as many as it needs, another one a single lead. */
-function sampleCount({ sample, for: forMs, count }: SendOptions): number {
-  if (sample !== undefined) return sample;
-  return forMs === undefined && count === undefined ? 1 : Infinity;
-}
+const sampleCount = ({ sample, for: forMs, count }: SendOptions): number =>
+  sample ?? (forMs === undefined && count === undefined ? 1 : Infinity);
 
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 function rejectContradictions(options: SendOptions): void {
@@ -247,14 +214,17 @@ async function printRequests(
   { dryRun, count = Infinity }: SendOptions,
   { stdout, clock, messages }: Context,
 ): Promise<void> {
-  const secrets = secretVariables(signer);
+  const variable = signer.scheme.name === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET';
+  const secrets = signer.key === undefined ? [] : [{ secret: signer.key.secret, variable }];
   let printed = 0;
   const print = async (delivery: OutgoingDelivery): Promise<void> => {
     const { headers, body } = signRequest(signer, delivery, clock.now());
     const url = delivery.target;
     const request = { method: 'POST', url, headers, body, secrets, caFile, insecure: trust.insecure };
-    const text = dryRun === 'http' ? httpText(request, stdout.isTTY === true) : curlText(request);
-    await write(stdout, text);
+    await write(
+      stdout,
+      dryRun === 'http' ? httpText(request, stdout.isTTY === true) : `${curlCommand(request)}\n`,
+    );
     printed += 1;
   };
   for await (const batch of source) {
@@ -265,55 +235,37 @@ async function printRequests(
   else messages.say(validity(signer, clock.now()));
 }
 
-/** For the text of a header to name instead of the secret in it. */
-const secretVariables = ({ scheme, key }: Signer): readonly SecretVariable[] =>
-  key === undefined
-    ? []
-    : [
-        {
-          secret: key.secret,
-          variable: scheme.name === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET',
-        },
-      ];
-
 /** Until when a receiver with the same tolerance takes it. */
 function validity({ scheme, key }: Signer, now: number): string {
   if (key === undefined) return 'nothing is signed: a receiver that verifies rejects it';
-  const isToken = scheme.name === 'token';
-  if (scheme.toleranceMs === undefined) {
-    return isToken
-      ? 'set LEADS_WEBHOOK_TOKEN to the token; it does not expire'
-      : `the signature of the scheme '${scheme.name}' does not expire`;
-  }
-  const until = new Date(now + scheme.toleranceMs).toISOString();
-  const subject = isToken ? 'set LEADS_WEBHOOK_TOKEN to the token; the time beside it' : 'the signature';
-  return `${subject} is fresh until ${until}, for ${formatDuration(scheme.toleranceMs)}`;
+  const { name, toleranceMs } = scheme;
+  const subject = name === 'token' ? 'set LEADS_WEBHOOK_TOKEN to the token; it' : 'the signature';
+  if (toleranceMs === undefined) return `${subject} does not expire`;
+  const until = new Date(now + toleranceMs).toISOString();
+  return `${subject} is fresh until ${until}, for ${formatDuration(toleranceMs)}`;
 }
-
-/** `--dry-run`: the request as a command that sends it, one line. */
-const curlText = (request: CurlRequest): Buffer => Buffer.from(`${curlCommand(request)}\n`);
 
 /**
  * `--dry-run=http`: the request as HTTP/1.1 sends it, with a variable in place of a secret; its bytes exactly, or, for a
  * terminal, as it can be shown there. An empty line ends it, which may stand before the next request (RFC 9112, section 2.2).
  */
-function httpText({ url, method, headers, body, secrets = [] }: CurlRequest, isTerminal: boolean): Buffer {
+function httpText(
+  { url, method, headers, body, secrets = [] }: CurlRequest,
+  isTerminal: boolean,
+): Buffer | string {
   const { host, pathname, search } = new URL(url);
   const sent = headers.some(([name]) => /^host$/i.test(name))
     ? headers
     : [['Host', host] as const, ...headers];
-  const lines = [
+  const head = [
     `${method} ${pathname}${search} HTTP/1.1`,
     ...sent.map(([name, value]) => `${name}: ${withVariables(value, secrets)}`),
     `Content-Length: ${body.length}`,
   ];
-  if (!isTerminal) {
-    return Buffer.concat([
-      Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'),
-      body,
-      Buffer.from('\r\n\r\n'),
-    ]);
-  }
-  const text = Buffer.from(body).toString('utf8').split('\n');
-  return Buffer.from(`${[...lines, '', ...text, ''].map(sanitize).join('\n')}\n`);
+  const text = Buffer.concat([
+    Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'),
+    body,
+    Buffer.from('\r\n\r\n'),
+  ]);
+  return isTerminal ? text.toString('utf8').split(/\r?\n/).map(sanitize).join('\n') : text;
 }

@@ -1,7 +1,5 @@
-import { sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, LeadNotFoundError, LeadsError, UsageError } from '../../errors.ts';
-import { leadBytes } from '../../lead/raw-lead.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import { readStoredLead } from '../../lead/read-leads.ts';
@@ -13,76 +11,29 @@ import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters } from '../../output/filter-notes.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
-import { withInboxReader } from '../inbox/with-inbox.ts';
+import { findLeads } from '../show/find-leads.ts';
 import type { SendOptions } from './options.ts';
 import type { LeadSource, SourceLead } from '../../sender/sender.ts';
 
 /**
- * `--id`: from the service, then from the inbox, which also answers where the service cannot. Throws a `LeadNotFoundError`
- * before anything is sent when one of them is nowhere. `elsewhere` is another machine: throws a `UsageError` for a test lead
- * of the inbox.
+ * `--id`: throws as `findLeads` does, before anything is sent. `elsewhere` is another machine: throws a `UsageError` for a test
+ * lead of the inbox.
  */
 export async function* leadsById(
   options: SendOptions,
   elsewhere: string | undefined,
   context: Context,
 ): LeadSource {
-  const leads = new Map<string, SourceLead>();
-  const failure = await pull(options, leads, context).catch((error: unknown) => {
-    if (error instanceof LeadsError && !context.signal.aborted) return error;
-    throw error;
-  });
-  const missing = (): string[] => options.id.filter((id) => !leads.has(id));
-  const fromInbox = missing();
-  if (fromInbox.length > 0) await readInbox(fromInbox, options, leads, context);
-  const [first] = missing();
-  if (first !== undefined) {
-    if (failure !== undefined && !(failure instanceof ConfigError)) throw failure;
-    const places = failure === undefined ? 'neither in the service nor in the inbox' : 'not in the inbox';
-    throw new LeadNotFoundError(`there is no lead '${first}', ${places}`, {
-      hint: failure === undefined ? undefined : `the service was not asked: ${sentenceOf(failure)}`,
-    });
-  }
+  const { leads, fromInbox } = await findLeads(options.id, options, context);
   const test = fromInbox.find(isTestId);
   if (elsewhere !== undefined && test !== undefined) {
     throw new UsageError(`the test lead '${test}' would go to ${elsewhere}, which is another machine`, {
       hint: 'add --yes if somebody there expects test leads',
     });
   }
-  yield options.id.flatMap((id) => leads.get(id) ?? []);
-}
-
-/** The specification has no operation for one lead, so the list is walked until all of them came by. */
-async function pull(
-  { id, acceptIncomplete }: SendOptions,
-  byId: Map<string, SourceLead>,
-  context: Context,
-): Promise<undefined> {
-  const service = await openService(context);
-  const missing = new Set(id);
-  const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
-  for await (const { leads } of listLeads(service, { query: {}, prefetch: true, acceptUnproven })) {
-    for (const lead of leads) {
-      if (lead.id === undefined || !missing.delete(lead.id)) continue;
-      byId.set(lead.id, { leadId: lead.id, body: Buffer.from(lead.bytes) });
-    }
-    if (missing.size === 0) return;
-  }
-}
-
-/** The bytes of a lead that were received first count, without what came around them. */
-async function readInbox(
-  ids: readonly string[],
-  flags: SendOptions,
-  byId: Map<string, SourceLead>,
-  context: Context,
-): Promise<void> {
-  await withInboxReader(flags, context, async (inbox) => {
-    for (const leadId of ids) {
-      for await (const { verdict, body, place } of inbox.list({ leadId })) {
-        if (verdict !== 'rejected') byId.set(leadId, { leadId, body: leadBytes(body, place) });
-      }
-    }
+  yield options.id.flatMap((leadId) => {
+    const body = leads.get(leadId);
+    return body === undefined ? [] : [{ leadId, body }];
   });
 }
 

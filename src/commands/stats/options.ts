@@ -22,8 +22,8 @@ export const flags = {
   by: {
     value: 'paths',
     type: fieldList,
-    otherwise: 'status, category and source',
-    help: 'count by this field, or by several: category,metadata.source',
+    otherwise: 'status, category, source',
+    help: 'count by these fields',
   },
   bucket: {
     value: 'unit',

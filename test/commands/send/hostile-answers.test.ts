@@ -46,7 +46,7 @@ test('a receiver that closes connections which it has not announced to close is 
   });
   const run = await send(url, ['--sample', '2', '--concurrency', '1'], onRealTime);
   expect(run.exitCode).toBe(7);
-  expect(run.stderr).toContain("does not say so with 'Connection: close'");
+  expect(run.stderr).toContain("has to say 'Connection: close'");
 });
 
 test('endless headers are no answer', async () => {

@@ -18,8 +18,6 @@ test('a receiver that stalls shows it in the percentiles and in `late`, although
   expect(summary.late).toBeGreaterThanOrEqual(15);
   expect(summary.latencyMs.p99).toBeGreaterThan(stallMs * 0.8);
   expect(summary.latencyMs.p90).toBeGreaterThan(stallMs * 0.3);
-  // Only the two that were under way waited for an answer: a closed loop would have seen no more.
-  expect(summary.serviceMs.p90).toBeLessThan(summary.latencyMs.p99 * 0.5);
 });
 
 test('deliveries start at the pace that was asked for, however slowly they are answered', async () => {
@@ -66,5 +64,5 @@ test('the summary for a person says which loop it was', async () => {
   const { url } = await receiver();
   expect((await send(url, ['--sample', '2'])).stdout).toContain('closed loop');
   const open = await send(url, ['--rate', '500/s', '--count', '3'], onRealTime);
-  expect(open.stdout).toMatch(/open loop\n[\s\S]*from the intended start\nservice .*\nlate {5}0 waited/);
+  expect(open.stdout).toMatch(/open loop\n[\s\S]*from the intended start\nlate {5}0 waited/);
 });

@@ -84,5 +84,4 @@ interface Summary {
   readonly achievedRate: number;
   readonly byStatus: Record<string, number>;
   readonly latencyMs: Record<'p50' | 'p90' | 'p99' | 'max', number>;
-  readonly serviceMs: Record<'p50' | 'p90' | 'p99' | 'max', number>;
 }

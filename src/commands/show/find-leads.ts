@@ -1,0 +1,75 @@
+import type { Context } from '../../context.ts';
+import { LeadNotFoundError, LeadsError } from '../../errors.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
+import { openService } from '../../service/client/service.ts';
+import { listLeads } from '../../service/listing.ts';
+import { unprovenHandler } from '../flags/polling.ts';
+import type { InboxFlags } from '../flags/shared-flags.ts';
+import { withInboxReader } from '../inbox/with-inbox.ts';
+
+interface FindOptions extends InboxFlags {
+  readonly acceptIncomplete: boolean;
+}
+
+export interface FoundLeads {
+  /** In their own bytes, by their ids. */
+  readonly leads: ReadonlyMap<string, Uint8Array>;
+  /** The ids of those that only the inbox has. */
+  readonly fromInbox: readonly string[];
+  /** The reason why the service did not list them all. */
+  readonly failure: LeadsError | undefined;
+}
+
+/**
+ * Finds leads in the service, then in the inbox, which also answers where the service cannot. Throws a `LeadNotFoundError`, or
+ * why the service could not be asked, where one of them is in neither.
+ */
+export async function findLeads(
+  ids: readonly string[],
+  options: FindOptions,
+  context: Context,
+): Promise<FoundLeads> {
+  const leads = new Map<string, Uint8Array>();
+  const failure = await pull(new Set(ids), leads, options, context).catch((error: unknown) => {
+    if (error instanceof LeadsError && !context.signal.aborted) return error;
+    throw error;
+  });
+  const fromInbox = ids.filter((id) => !leads.has(id));
+  if (fromInbox.length > 0) {
+    await withInboxReader(
+      options,
+      context,
+      async (inbox) => {
+        for (const leadId of fromInbox) {
+          // The delivery that came first is the last one that is listed.
+          for await (const { verdict, body, place } of inbox.list({ leadId })) {
+            if (verdict !== 'rejected') leads.set(leadId, leadBytes(body, place));
+          }
+        }
+      },
+      () => undefined,
+    );
+  }
+  const absent = fromInbox.find((id) => !leads.has(id));
+  if (absent === undefined) return { leads, fromInbox, failure };
+  throw (
+    failure ?? new LeadNotFoundError(`there is no lead '${absent}', neither in the service nor in the inbox`)
+  );
+}
+
+/** The specification has no operation for one lead, so the list is walked until all of them came by. */
+async function pull(
+  missing: Set<string>,
+  leads: Map<string, Uint8Array>,
+  { acceptIncomplete }: FindOptions,
+  context: Context,
+): Promise<undefined> {
+  const service = await openService(context, { asksOnce: true });
+  const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
+  for await (const page of listLeads(service, { query: {}, prefetch: true, acceptUnproven })) {
+    for (const { id, bytes } of page.leads) {
+      if (id !== undefined && missing.delete(id)) leads.set(id, Buffer.from(bytes));
+    }
+    if (missing.size === 0) return;
+  }
+}
