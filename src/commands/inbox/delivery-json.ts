@@ -40,18 +40,12 @@ export function deliveryDetails(delivery: StoredDelivery, forwards: readonly For
   return {
     ...deliverySummary(delivery),
     forwards: forwards.map(({ target, state, tries, dueAt }) => ({
-      target,
-      state,
-      tries,
+      ...{ target, state, tries },
       dueAt: dueAt === undefined ? null : isoText(dueAt),
     })),
-    results: delivery.results.map(({ target, kind, ok, answer, durationMs, at }) => ({
-      target,
-      kind,
-      ok,
-      answer,
-      durationMs,
-      at: isoText(at),
+    results: delivery.results.map(({ target, kind, ok, answer, durationMs, at: endedAt }) => ({
+      ...{ target, kind, ok, answer, durationMs },
+      at: isoText(endedAt),
     })),
     headers: delivery.headers,
     lead: delivery.place === undefined ? undefined : utf8(leadBytes(body, delivery.place)),

@@ -17,45 +17,40 @@ const leastDigits = 5;
 
 export async function run(options: InboxEraseOptions, context: Context): Promise<Outcome> {
   const person = personOf(options);
-  const { format } = options;
-  const find = (inbox: InboxReader): Promise<FoundPerson> =>
-    person === undefined ? findTestLeads(inbox) : findPerson(inbox, person);
-  if (options.dryRun) {
-    const matches = await withInboxReader(options, context, find);
-    if (format === 'json') await printJson(matches, undefined, context);
-    else if (matches !== undefined) await printMatches(matches, context);
-    if (matches !== undefined) announceMatches(matches, context);
-    return outcomeOf(matches, person, context);
-  }
-  const canAsk = context.stdin.isTTY === true;
-  // Test leads hold nobody's data, so that they need no confirmation.
-  const isSure = options.yes || person === undefined;
-  if (!isSure && !canAsk) {
+  const { dryRun: isDryRun, format, yes } = options;
+  // Test leads hold no person's data.
+  const isAsked = !isDryRun && !yes && person !== undefined;
+  if (isAsked && context.stdin.isTTY !== true) {
     throw new UsageError('what is erased cannot be brought back: --yes confirms it', {
       hint: 'see with --dry-run what would be erased',
     });
   }
-  const done = await withInbox(options, context, async (inbox) => {
-    const matches = await find(inbox);
-    const isNothing = matches.leads.length + matches.rejected.length === 0;
-    if (!isNothing && format === 'table') await printMatches(matches, context);
-    if (!isNothing && !isSure) await confirm(matches, context);
-    context.signal.throwIfAborted();
-    const erased = await inbox.erase({
-      leadIds: person?.by === 'id' ? [person.value] : matches.leads.map(({ leadId }) => leadId),
-      rejected: matches.rejected.map(({ seq }) => seq),
+  const find = async (inbox: InboxReader): Promise<FoundPerson> => {
+    const matches = await (person === undefined ? findTestLeads(inbox) : findPerson(inbox, person));
+    if (format === 'table') await printMatches(matches, context);
+    if (isDryRun || isAsked) announceMatches(matches, context);
+    return matches;
+  };
+  let matches: FoundPerson | undefined;
+  let erased: Erased | undefined;
+  if (isDryRun) matches = await withInboxReader(options, context, find);
+  else {
+    erased = await withInbox(options, context, async (inbox) => {
+      matches = await find(inbox);
+      if (isAsked && sizeOf(matches) > 0) await confirm(context);
+      context.signal.throwIfAborted();
+      return inbox.erase({
+        leadIds: person?.by === 'id' ? [person.value] : matches.leads.map(({ leadId }) => leadId),
+        rejected: matches.rejected.map(({ seq }) => seq),
+      });
     });
-    return { matches, erased, location: inbox.location };
-  });
-  if (format === 'json') await printJson(done?.matches, done?.erased, context);
-  if (done !== undefined) {
-    sayErased(done.matches, done.erased, context);
-    requireGone(done.erased, done.location);
   }
-  return outcomeOf(done?.matches, person, context);
+  if (format === 'json') await printJson(matches, erased, context);
+  if (matches !== undefined && erased !== undefined) sayErased(matches, erased, context);
+  return outcomeOf(matches, person, context);
 }
 
-/** The person that the flags name; undefined for `--test`. Throws a `UsageError` where they name nobody, or several. */
+/** Reads the person of the flags; undefined for `--test`. Throws a `UsageError` where they name no person, or several. */
 function personOf({ id, email, phone, test }: InboxEraseOptions): Person | undefined {
   const persons = Object.entries({ id, email, phone }).flatMap(([by, value]) =>
     value === undefined ? [] : [{ by: by as Person['by'], value }],
@@ -77,20 +72,14 @@ function personOf({ id, email, phone, test }: InboxEraseOptions): Person | undef
   return person;
 }
 
-async function confirm(matches: FoundPerson, context: Context): Promise<void> {
-  announceMatches(matches, context);
+async function confirm(context: Context): Promise<void> {
   const answer = await ask('erase this for ever? [y/N] ', context);
   if (/^y(es)?$/i.test(answer)) return;
   throw new UsageError('not confirmed: nothing was erased');
 }
 
-function requireGone({ remains }: Erased, location: string): void {
-  if (remains === undefined) return;
-  const { message, hint } = describeProblem(remains);
-  throw new OutputError(`a copy of what was erased is still in the files of ${location}: ${message}`, {
-    hint: hint ?? 'make room, or end what else uses the inbox, and run this again, which completes it',
-  });
-}
+const sizeOf = ({ leads, rejected }: Pick<FoundPerson, 'leads' | 'rejected'>): number =>
+  leads.length + rejected.length;
 
 /** An id that was erased before is a success: nothing of it is left. */
 function outcomeOf(
@@ -98,15 +87,14 @@ function outcomeOf(
   person: Person | undefined,
   { messages }: Pick<Context, 'messages'>,
 ): Outcome {
-  const size = (matches?.leads.length ?? 0) + (matches?.rejected.length ?? 0);
-  if (size > 0 || matches?.wasErased === true) return 'done';
+  if (matches !== undefined && (sizeOf(matches) > 0 || matches.wasErased)) return 'done';
   if (person === undefined) {
     messages.say('the inbox holds no test lead');
     return 'done';
   }
   const { by, value } = person;
-  const what = { id: 'the id', email: 'the e-mail address', phone: 'the phone number' }[by];
-  throw new LeadNotFoundError(`the inbox has no lead, and no rejected delivery, with ${what} '${value}'`);
+  const name = { id: 'the id', email: 'the e-mail address', phone: 'the phone number' }[by];
+  throw new LeadNotFoundError(`the inbox has no lead, and no rejected delivery, with ${name} '${value}'`);
 }
 
 /** Places of copies that no command reaches. */
@@ -125,25 +113,18 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 async function printMatches({ leads, rejected }: FoundPerson, context: Context): Promise<void> {
   if (leads.length + rejected.length === 0) return;
   const rows = [
-    ...leads.map(({ leadId, deliveries, receivedAt, isWaiting }) => [
-      leadId,
-      iso(receivedAt),
-      String(deliveries),
-      isWaiting ? 'waiting' : '',
-    ]),
-    ...rejected.map(({ seq, receivedAt, reason = '' }) => [
-      '',
-      iso(receivedAt),
-      '1',
-      `rejected delivery ${seq}: ${reason}`,
-    ]),
+    ...leads.map(({ leadId, deliveries, receivedAt, isWaiting }) => {
+      return [leadId, iso(receivedAt), String(deliveries), isWaiting ? 'waiting' : ''];
+    }),
+    ...rejected.map(({ seq, receivedAt, reason = '' }) => {
+      return ['', iso(receivedAt), '1', `rejected delivery ${seq}: ${reason}`];
+    }),
   ];
   const heads = ['LEAD', 'FIRST RECEIVED', 'DELIVERIES', 'REMARK'];
   await writeTable(heads, rows, { whole: ['LEAD'] }, context);
 }
 
-/** Says on stderr what would be erased. */
-function announceMatches(matches: FoundPerson, context: Context): void {
+function announceMatches(matches: FoundPerson, { messages }: Context): void {
   const { leads, rejected } = matches;
   const counts = {
     leads: leads.length,
@@ -151,23 +132,30 @@ function announceMatches(matches: FoundPerson, context: Context): void {
     rejected: rejected.length,
     waiting: leads.filter(({ isWaiting }) => isWaiting).length,
   };
-  if (leads.length + rejected.length > 0) context.messages.say(`would be erased: ${inWords(counts)}`);
-  noteMentions(matches, context);
+  if (sizeOf(matches) > 0) messages.say(`would be erased: ${inWords(counts)}`);
+  noteMentions(matches, messages);
 }
 
-function sayErased(matches: FoundPerson, erased: Erased, { messages, ...context }: Context): void {
+/** Throws an `OutputError` where a copy stays in the files of the inbox. */
+function sayErased(matches: FoundPerson, erased: Erased, { messages }: Context): void {
   const isNothing = erased.leads + erased.deliveries + erased.rejected === 0;
   if (isNothing && matches.wasErased) messages.say('the lead was erased before; nothing else of it is here');
   if (!isNothing) {
     messages.say(`erased: ${inWords(erased)}`);
-    const places = [...unreachablePlaces, ...placesOf(erased)];
-    messages.say(`not reached from here: ${places.join('; ')}`);
+    messages.say(`not reached from here: ${placesOf(erased).join('; ')}`);
   }
-  noteMentions(matches, { messages, ...context });
+  noteMentions(matches, messages);
+  if (erased.remains === undefined) return;
+  const { message, hint } = describeProblem(erased.remains);
+  throw new OutputError(`a copy of what was erased is still in the files of the inbox: ${message}`, {
+    hint: hint ?? 'make room, or end what else uses the inbox, and run this again, which completes it',
+  });
 }
 
-const placesOf = ({ outOfReach }: Erased): readonly string[] =>
-  outOfReach.map((place) => outOfReachTexts[place]);
+const placesOf = (erased: Erased | undefined): readonly string[] => [
+  ...unreachablePlaces,
+  ...(erased?.outOfReach ?? []).map((place) => outOfReachTexts[place]),
+];
 
 /** Prints one document. `erased` is undefined for a dry run, `matches` where there is no inbox. */
 async function printJson(
@@ -178,35 +166,22 @@ async function printJson(
   const { leads = [], rejected = [], mentionedIn = [], wasErased = false } = matches ?? {};
   await writeJson(stdout, {
     dryRun: erased === undefined,
-    leads: leads.map(({ leadId: id, deliveries, receivedAt, isWaiting: waiting }) => ({
-      id,
-      deliveries,
-      firstReceivedAt: iso(receivedAt),
-      waiting,
-    })),
-    rejected: rejected.map(({ seq: number, receivedAt, reason }) => ({
-      number,
-      receivedAt: iso(receivedAt),
-      reason: reason ?? null,
-    })),
+    leads: leads.map(({ leadId, deliveries, receivedAt, isWaiting }) => {
+      return { id: leadId, deliveries, firstReceivedAt: iso(receivedAt), waiting: isWaiting };
+    }),
+    rejected: rejected.map(({ seq, receivedAt, reason = null }) => {
+      return { number: seq, receivedAt: iso(receivedAt), reason };
+    }),
     mentionedIn,
     erasedBefore: wasErased,
-    erased:
-      erased === undefined
-        ? null
-        : {
-            leads: erased.leads,
-            deliveries: erased.deliveries,
-            rejected: erased.rejected,
-            waiting: erased.waiting,
-          },
+    erased: erased === undefined ? null : countsOf(erased),
     remains: erased?.remains === undefined ? null : describeProblem(erased.remains).message,
-    outOfReach: [...unreachablePlaces, ...(erased === undefined ? [] : placesOf(erased))],
+    outOfReach: placesOf(erased),
   });
 }
 
 /** Names the leads that mention the person outside of their contact: they stay. */
-function noteMentions({ mentionedIn }: FoundPerson, { messages }: Pick<Context, 'messages'>): void {
+function noteMentions({ mentionedIn }: FoundPerson, messages: Context['messages']): void {
   if (mentionedIn.length === 0) return;
   const names = mentionedIn.slice(0, mostNamed).map((id) => `'${id}'`);
   const more = mentionedIn.length > mostNamed ? `, and ${mentionedIn.length - mostNamed} more` : '';
@@ -215,16 +190,16 @@ function noteMentions({ mentionedIn }: FoundPerson, { messages }: Pick<Context, 
   messages.note('mentioned', `${some} it outside of the contact, and ${stay}: ${names.join(', ')}${more}`);
 }
 
-function inWords({
-  leads,
-  deliveries,
-  rejected,
-  waiting,
-}: Pick<Erased, 'leads' | 'deliveries' | 'rejected' | 'waiting'>): string {
-  const parts = [
+type Counts = Pick<Erased, 'leads' | 'deliveries' | 'rejected' | 'waiting'>;
+
+const countsOf = ({ leads, deliveries, rejected, waiting }: Counts): Counts => {
+  return { leads, deliveries, rejected, waiting };
+};
+
+function inWords({ leads, deliveries, rejected, waiting }: Counts): string {
+  return [
     `${counted(leads, 'lead', 'leads')} with ${counted(deliveries, 'delivery', 'deliveries')}`,
     counted(rejected, 'rejected delivery', 'rejected deliveries'),
     `forwards of ${counted(waiting, 'lead', 'leads')} cancelled`,
-  ];
-  return parts.join(', ');
+  ].join(', ');
 }

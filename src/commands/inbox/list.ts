@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Context, Outcome } from '../../context.ts';
-import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
+import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { type Json, parseExact } from '../../json/exact.ts';
@@ -13,14 +13,42 @@ import type { InboxListOptions } from './options.ts';
 import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxListOptions, context: Context): Promise<Outcome> {
-  const { since, until } = resolveWindow(options, context.clock.now(), context.messages);
-  const query = { verdicts: options.verdict.length === 0 ? undefined : options.verdict, since, until };
-  if (options.format === 'table') await table(options, query, context);
-  else await records(options, options.format, query, context);
+  const { verdict, text, limit, format, zone = 'UTC' } = options;
+  const { messages } = context;
+  const { since, until } = resolveWindow(options, context.clock.now(), messages);
+  const query = { verdicts: verdict.length === 0 ? undefined : verdict, since, until };
+  const finds = text === undefined ? undefined : textFinder(text);
+  const records = format === 'table' ? undefined : await objectWriter(format, context.stdout);
+  const rows: string[][] = [];
+  const list = await withInboxReader(options, context, async (inbox) => {
+    let count = 0;
+    let oldest = 0;
+    let hasMore = false;
+    for await (const delivery of inbox.list(query)) {
+      if (finds !== undefined && !finds(valueOf(delivery))) continue;
+      hasMore = count === limit;
+      if (hasMore) break;
+      count += 1;
+      oldest = delivery.receivedAt;
+      if (records === undefined) rows.push(rowOf(delivery, zone));
+      else await records.write(deliverySummary(delivery));
+    }
+    return { isEmpty: count === 0, oldest, hasMore, size: inboxSize(inbox.location) };
+  });
+  await records?.end();
+  if (rows.length > 0) await writeTable(heads, rows, fit, context);
+  if (list?.isEmpty === true) messages.say('no delivery matches');
+  if (list?.hasMore === true) {
+    const end = new Date(list.oldest).toISOString();
+    messages.say(`older deliveries are not shown: --limit all, or --until ${end}`);
+  }
+  if (list !== undefined) messages.say(list.size);
   return 'done';
 }
 
-/** How the table fits a narrow terminal: ids and times stay whole. */
+const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
+
+/** On a narrow terminal ids and times stay whole. */
 const fit: FitOptions = {
   whole: ['NO', 'RECEIVED', 'LEAD'],
   narrowing: [
@@ -34,60 +62,7 @@ const fit: FitOptions = {
   short: shortTimes,
 };
 
-async function table(options: InboxListOptions, query: InboxQuery, context: Context): Promise<void> {
-  const { messages } = context;
-  const { limit: most, zone = 'UTC' } = options;
-  const found: StoredDelivery[] = [];
-  const size = await withInboxReader(options, context, async (inbox) => {
-    for await (const delivery of firstOf(inbox, query, options.text, most + 1)) found.push(delivery);
-    return inboxSize(inbox.location);
-  });
-  if (size === undefined) return;
-  const hasMore = found.length > most;
-  if (hasMore) found.pop();
-  if (found.length === 0) messages.say('no delivery matches');
-  else {
-    const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
-    const rows = found.map((delivery) => rowOf(delivery, zone));
-    await writeTable(heads, rows, fit, context);
-  }
-  if (hasMore) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
-  messages.say(size);
-}
-
-async function records(
-  options: InboxListOptions,
-  format: 'json' | 'ndjson' | 'csv',
-  query: InboxQuery,
-  context: Context,
-): Promise<void> {
-  const writer = await objectWriter(format, context.stdout);
-  await withInboxReader(options, context, async (inbox) => {
-    context.messages.say(inboxSize(inbox.location));
-    for await (const delivery of firstOf(inbox, query, options.text, options.limit)) {
-      await writer.write(deliverySummary(delivery));
-    }
-  });
-  await writer.end();
-}
-
-async function* firstOf(
-  inbox: InboxReader,
-  query: InboxQuery,
-  text: string | undefined,
-  most: number,
-): AsyncGenerator<StoredDelivery> {
-  const finds = text === undefined ? undefined : textFinder(text);
-  let left = most;
-  for await (const delivery of inbox.list(query)) {
-    if (finds !== undefined && !finds(valueOf(delivery))) continue;
-    if (left === 0) return;
-    left -= 1;
-    yield delivery;
-  }
-}
-
-/** A body that is no JSON is looked at as the text that it is. */
+/** A body that is no JSON is searched as the text that it is. */
 function valueOf({ leadId, body, place }: StoredDelivery): Json {
   const text = utf8(leadBytes(body, place));
   try {
@@ -113,13 +88,9 @@ function rowOf(delivery: StoredDelivery, zone: string): string[] {
   ];
 }
 
-const last = (found: readonly StoredDelivery[]): string =>
-  new Date(found.at(-1)?.receivedAt ?? 0).toISOString();
-
 const differsText = (differs: readonly string[]): string =>
   differs[0] === '*' ? 'differs, not compared in detail' : `differs: ${differs.join(', ')}`;
 
-/** What the files of an inbox take, in words; of one in a database, only where it is. */
 function inboxSize(path: string): string {
   if (/^postgres:\/\//.test(path)) return `the inbox is ${path}`;
   const bytes = [path, `${path}-wal`]

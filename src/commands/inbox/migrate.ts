@@ -1,7 +1,6 @@
 import { describeWarning } from '../../messages/command-line.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import type { DatabaseLocation } from '../../inbox/postgres/connection/database-location.ts';
 import {
   checkServer,
   createSchema,
@@ -9,7 +8,6 @@ import {
   schemaStatements,
 } from '../../inbox/postgres/database-schema.ts';
 import { withSession } from '../../inbox/postgres/open-session.ts';
-import type { Session } from '../../inbox/postgres/session.ts';
 import { write } from '../../output/stdout.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { InboxMigrateOptions } from './options.ts';
@@ -21,25 +19,19 @@ export async function run(options: InboxMigrateOptions, context: Context): Promi
       hint: 'name one by --inbox postgres://HOST/DATABASE; a file is made when it is opened',
     });
   }
-  await withSession(location, (session) => migrateSchema(session, location, options, context));
+  const { url, shown: name } = location;
+  const { stdout, messages } = context;
+  await withSession(location, async (session) => {
+    await checkServer(session, location, (warning) => messages.warn(describeWarning(warning)));
+    if (await isInbox(session, location)) {
+      messages.say(`the inbox ${name} is there already`);
+    } else if (options.print) {
+      const statements = ['BEGIN', ...(await schemaStatements(session, url.schema)), 'COMMIT'];
+      await write(stdout, statements.map((text) => `${text};\n`).join(''));
+    } else {
+      await createSchema(session, location);
+      messages.say(`made the inbox ${name}`);
+    }
+  });
   return 'done';
-}
-
-async function migrateSchema(
-  session: Session,
-  location: DatabaseLocation,
-  { print: isPrinted }: InboxMigrateOptions,
-  { stdout, messages }: Context,
-): Promise<void> {
-  const { url, shown } = location;
-  await checkServer(session, location, (warning) => messages.warn(describeWarning(warning)));
-  if (await isInbox(session, location)) {
-    messages.say(`the inbox ${shown} is there already`);
-  } else if (isPrinted) {
-    const statements = ['BEGIN', ...(await schemaStatements(session, url.schema)), 'COMMIT'];
-    await write(stdout, statements.map((text) => `${text};\n`).join(''));
-  } else {
-    await createSchema(session, location);
-    messages.say(`made the inbox ${shown}`);
-  }
 }

@@ -12,23 +12,18 @@ export async function run(options: InboxPruneOptions, context: Context): Promise
       hint: "such as 'leads inbox prune --before 30d'",
     });
   }
-  const gone = await withInbox(options, context, async (inbox) => {
+  const { messages } = context;
+  await withInbox(options, context, async (inbox) => {
     const { zone } = await context.settings();
-    const end = before.at(context.clock.now(), zone);
-    const dropped = await inbox.prune(end);
-    const left = dropped > 0 ? await inbox.compact() : undefined;
-    return { dropped, left };
+    const dropped = await inbox.prune(before.at(context.clock.now(), zone));
+    const remains = dropped > 0 ? await inbox.compact() : undefined;
+    const deliveries = dropped === 1 ? 'delivery' : 'deliveries';
+    messages.say(`${dropped} ${deliveries} dropped; the ids of their leads stay known`);
+    // Another process that uses the inbox may have ended a night later.
+    if (remains !== undefined) messages[isInUse(remains) ? 'say' : 'warn'](describeWarning(remains));
   });
-  if (gone !== undefined) {
-    const { dropped, left } = gone;
-    context.messages.say(
-      `${dropped} ${dropped === 1 ? 'delivery' : 'deliveries'} dropped; the ids of their leads stay known`,
-    );
-    // Another process uses it: a night later it may not.
-    if (left !== undefined) context.messages[isInUse(left) ? 'say' : 'warn'](describeWarning(left));
-  }
   return 'done';
 }
 
-const isInUse = (left: NotOverwritten): boolean =>
-  left.kind !== 'inbox-file-not-overwritten' || left.fault.kind === 'sqlite-locked';
+const isInUse = (remains: NotOverwritten): boolean =>
+  remains.kind !== 'inbox-file-not-overwritten' || remains.fault.kind === 'sqlite-locked';

@@ -45,8 +45,8 @@ const leadsAtOnce = 500;
 /** The ids that were named, or those of all leads that wait or are dead, oldest first. */
 async function leadIdsOf({ id, pending }: InboxRetryOptions, inbox: Inbox): Promise<readonly string[]> {
   if (!pending) {
-    const known = await inbox.has(id);
-    const unknown = id.find((leadId) => !known.has(leadId));
+    const stored = await inbox.has(id);
+    const unknown = id.find((leadId) => !stored.has(leadId));
     if (unknown === undefined) return id;
     throw new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId: unknown } satisfies ReceiverProblem);
   }
@@ -62,36 +62,26 @@ async function makeDue(
   context: Context,
 ): Promise<Outcome> {
   const { messages } = context;
-  const result = await withInbox(options, context, async (inbox) => {
+  const counts = await withInbox(options, context, async (inbox) => {
     const ids = await leadIdsOf(options, inbox);
     let due = 0;
     const dueAt = context.clock.now();
     for (let i = 0; i < ids.length; i += leadsAtOnce)
       due += await inbox.makeDue(ids.slice(i, i + leadsAtOnce), dueAt);
-    const { failed, left } = await untilTried(due === 0 ? [] : ids, inbox, printer, context);
-    return { due, failed, left, why: left === 0 ? '' : await whyWaiting(ids, inbox) };
+    return { due, ...(await untilTried(due === 0 ? [] : ids, inbox, printer, context)) };
   });
-  if (result === undefined) return 'done';
-  const { due, failed, left, why } = result;
+  if (counts === undefined) return 'done';
+  const { due, failed, untried: waiting } = counts;
   if (due === 0) messages.say('no lead waits for a target');
-  else {
-    const sent = due - left;
-    if (sent > 0) messages.say(`${counted(sent, 'lead', 'leads')} sent by receivers, ${failed} failed`);
-    if (left > 0) messages.say(`${counted(left, 'lead still waits', 'leads still wait')}: ${why}`);
+  if (due > waiting)
+    messages.say(`${counted(due - waiting, 'lead', 'leads')} sent by receivers, ${failed} failed`);
+  if (waiting > 0) {
+    const leads = counted(waiting, 'lead still waits', 'leads still wait');
+    messages.say(
+      `${leads}: no receiver that has the target tried again; 'leads inbox show ID' has the answers so far`,
+    );
   }
-  return failed + left > 0 ? 'problems' : 'done';
-}
-
-/** Why receivers have not tried all of the leads: the oldest one that was ever tried tells what its target last answered. */
-async function whyWaiting(leadIds: readonly string[], inbox: Pick<Inbox, 'list'>): Promise<string> {
-  for (const leadId of leadIds.slice(0, readAtOnce)) {
-    for await (const { results } of inbox.list({ leadId })) {
-      const last = results.at(-1);
-      if (last?.ok !== false) continue;
-      return `the last answer of ${last.target} was '${last.answer}', and a receiver that has it tries again after a pause`;
-    }
-  }
-  return 'no receiver that has their target has tried them';
+  return failed + waiting > 0 ? 'problems' : 'done';
 }
 
 /** Between two looks, and until nothing more is expected of receivers, in milliseconds. */
@@ -104,35 +94,33 @@ async function untilTried(
   inbox: Pick<Inbox, 'forwards'>,
   printer: RetryPrinter,
   { clock, signal }: Pick<Context, 'clock' | 'signal'>,
-): Promise<{ readonly failed: number; readonly left: number }> {
-  const left = new Set(leadIds);
+): Promise<{ readonly failed: number; readonly untried: number }> {
+  const waiting = new Set(leadIds);
   let failed = 0;
-  for (let idleSince = clock.steady(); left.size > 0 && clock.steady() - idleSince < idleMs;) {
-    const some = [...left].slice(0, leadsAtOnce);
-    const found = await inbox.forwards(some);
-    const at = clock.now();
-    for (const leadId of some) {
-      const forwards = found.get(leadId) ?? [];
+  for (let idleSince = clock.steady(); waiting.size > 0 && clock.steady() - idleSince < idleMs;) {
+    const batch = [...waiting].slice(0, leadsAtOnce);
+    const forwardsOf = await inbox.forwards(batch);
+    const now = clock.now();
+    for (const leadId of batch) {
+      const forwards = forwardsOf.get(leadId) ?? [];
       // The app may be slow: an attempt that is under way is waited for.
       if (forwards.some(({ isClaimed }) => isClaimed)) idleSince = clock.steady();
       const isUntried = forwards.some(
-        ({ state, tries, dueAt = 0 }) => state === 'waiting' && (tries === 0 || dueAt <= at),
+        ({ state, tries, dueAt = 0 }) => state === 'waiting' && (tries === 0 || dueAt <= now),
       );
       if (isUntried) continue;
-      left.delete(leadId);
+      waiting.delete(leadId);
       idleSince = clock.steady();
       const missing = forwards.filter(({ state }) => state !== 'done');
-      if (missing.length > 0) failed += 1;
-      const answer =
-        missing.length === 0
-          ? 'done'
-          : missing.map(({ target, state }) => `${state} for ${target}`).join(', ');
-      await printer.write({ ...untried(leadId, answer, at), ok: missing.length === 0, isTried: true });
+      const ok = missing.length === 0;
+      if (!ok) failed += 1;
+      const answer = ok ? 'done' : missing.map(({ target, state }) => `${state} for ${target}`).join(', ');
+      await printer.write({ ...untried(leadId, answer, now), ok, isTried: true });
     }
-    if (left.size > 0 && !(await slept(clock, lookEveryMs, signal))) break;
+    if (waiting.size > 0 && !(await slept(clock, lookEveryMs, signal))) break;
   }
   signal.throwIfAborted();
-  return { failed, left: left.size };
+  return { failed, untried: waiting.size };
 }
 
 /** Leads whose deliveries are read together: those of one request go out in one. */
@@ -160,13 +148,15 @@ async function deliverTo(
     signal,
   });
   const retried: Retried[] = [];
-  const done = async (some: readonly Retried[]): Promise<void> => {
-    retried.push(...some);
-    for (const one of some) await printer.write(options.pending ? one : { ...one, insteadOf: undefined });
+  const print = async (results: readonly Retried[]): Promise<void> => {
+    retried.push(...results);
+    for (const result of results) {
+      await printer.write(options.pending ? result : { ...result, insteadOf: undefined });
+    }
   };
   try {
     const store = { targets: [target.name], claimMs: claimMsFor(timeoutMs) };
-    const left = await withInbox(
+    const targets = await withInbox(
       options,
       context,
       async (inbox) => {
@@ -174,10 +164,10 @@ async function deliverTo(
         const ids = await leadIdsOf(options, inbox);
         for (let i = 0; i < ids.length; i += readAtOnce) {
           const { requests, unreadable } = await requestsOf(ids.slice(i, i + readAtOnce), inbox, options);
-          await done(unreadable.map(({ leadId, why }) => untried(leadId, why, clock.now())));
+          await print(unreadable.map(({ leadId, why }) => untried(leadId, why, clock.now())));
           for (const leads of requests) {
             signal.throwIfAborted();
-            await done(await retryRequest(leads, retrying));
+            await print(await retryRequest(leads, retrying));
           }
         }
         signal.throwIfAborted();
@@ -185,7 +175,7 @@ async function deliverTo(
       },
       store,
     );
-    if (left !== undefined) say(retried, to, left, messages);
+    if (targets !== undefined) say(retried, to, targets, messages);
   } finally {
     await target.close?.();
   }
@@ -211,11 +201,11 @@ async function requestsOf(leadIds: readonly string[], inbox: Inbox, { pending }:
   return { requests: requests.values(), unreadable };
 }
 
-/** `left`: what waits afterwards. Throws a `ServiceError` where nothing answered at all. */
+/** `targets`: the leads that wait afterwards. Throws a `ServiceError` where nothing answered at all. */
 function say(
   retried: readonly Retried[],
   to: URL,
-  left: readonly TargetCount[],
+  targets: readonly TargetCount[],
   messages: Pick<Context['messages'], 'say' | 'note'>,
 ): void {
   const [first] = retried;
@@ -228,12 +218,13 @@ function say(
     const leads = counted(retried.length, 'lead', 'leads');
     const delivered = retried.filter(({ ok }) => ok).length;
     const failed = retried.length - delivered;
-    const what = failed === 0 ? `${leads} delivered` : `${delivered} of ${leads} delivered, ${failed} failed`;
-    messages.say(what);
+    messages.say(
+      failed === 0 ? `${leads} delivered` : `${delivered} of ${leads} delivered, ${failed} failed`,
+    );
   }
-  for (const { target, waiting, dead } of left) {
-    const what = counted(waiting + dead, 'lead waits', 'leads wait');
-    messages.note(`waiting ${target}`, `${what} still for ${target}`);
+  for (const { target, waiting, dead } of targets) {
+    const leads = counted(waiting + dead, 'lead waits', 'leads wait');
+    messages.note(`waiting ${target}`, `${leads} still for ${target}`);
   }
 }
 
@@ -256,8 +247,8 @@ async function retryPrinter(format: 'table' | 'json' | 'ndjson', stdout: Output)
   }
   const writer = await objectWriter(format, stdout);
   return {
-    write: ({ leadId, ok, answer, durationMs, at, insteadOf = null }) =>
-      writer.write({ leadId, ok, answer, durationMs, at: new Date(at).toISOString(), insteadOf }),
+    write: ({ leadId, ok, answer, durationMs, at: endedAt, insteadOf = null }) =>
+      writer.write({ leadId, ok, answer, durationMs, at: new Date(endedAt).toISOString(), insteadOf }),
     end: () => writer.end(),
   };
 }

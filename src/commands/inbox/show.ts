@@ -14,79 +14,71 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
   if ((id === undefined) === (number === undefined)) {
     throw new UsageError("give a lead's id, or --number N of the list");
   }
-  const found: StoredDelivery[] = [];
+  const deliveries: StoredDelivery[] = [];
   let forwards: readonly Forward[] = [];
   let dropped: DroppedRepeats | undefined;
   await withInboxReader(options, context, async (inbox) => {
-    for await (const delivery of inbox.list({ leadId: id, seq: number })) found.push(delivery);
+    for await (const delivery of inbox.list({ leadId: id, seq: number })) deliveries.unshift(delivery);
     // A number that is no lead's id is one of the list.
-    if (found.length === 0 && id !== undefined && /^\d{1,15}$/.test(id)) {
-      for await (const delivery of inbox.list({ seq: Number(id) })) found.push(delivery);
+    if (deliveries.length === 0 && id !== undefined && /^\d{1,15}$/.test(id)) {
+      for await (const delivery of inbox.list({ seq: Number(id) })) deliveries.push(delivery);
     }
-    const leadId = found[0]?.leadId;
+    const leadId = deliveries[0]?.leadId;
     if (leadId !== undefined) forwards = (await inbox.forwards([leadId])).get(leadId) ?? [];
     if (id !== undefined) dropped = await inbox.droppedRepeats(id);
   });
-  const [first] = found.reverse();
+  const [first] = deliveries;
   if (first === undefined) {
     throw new LeadNotFoundError(
       `the inbox has no delivery ${id === undefined ? `number ${number ?? ''}` : `of the lead '${id}'`}`,
     );
   }
   if (options.raw) await write(context.stdout, first.body);
-  else if (options.format === 'table') await draw(found, forwards, context);
-  else await records(found, forwards, options.format, context);
+  else {
+    const details = deliveries.map((delivery) => deliveryDetails(delivery, forwards));
+    if (options.format === 'table') await draw(details, context);
+    else {
+      const writer = await objectWriter(options.format, context.stdout);
+      for (const record of details) await writer.write(record);
+      await writer.end();
+    }
+  }
   if (dropped !== undefined) sayDropped(dropped, context);
   return 'done';
 }
 
 async function draw(
-  found: readonly StoredDelivery[],
-  forwards: readonly Forward[],
+  deliveries: readonly ReturnType<typeof deliveryDetails>[],
   context: Context,
 ): Promise<void> {
   const { stdout } = context;
   const { bold, dim } = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
-  const parts = found.map((delivery) => {
-    const { headers, results, forwards: states, ...rest } = deliveryDetails(delivery, forwards);
-    const { body, bodyBase64, lead, differs, ...plain } = rest;
-    const fields: [string, string][] = Object.entries(plain)
+  const parts = deliveries.map((delivery, i) => {
+    const { headers, results, forwards, body, bodyBase64, lead, differs, ...summary } = delivery;
+    const fields: [string, string][] = Object.entries(summary)
       .filter(([, value]) => value !== null)
       .map(([name, value]) => [name, String(value)]);
     if (differs !== null) fields.push(['differs', differs.join(', ')]);
-    for (const { target, kind, answer, durationMs, at } of results) {
-      fields.push([target, `${answer} (${formatDuration(durationMs)}) at ${at}, ${kind}`]);
+    for (const { target, kind, answer, durationMs, at: endedAt } of results) {
+      fields.push([target, `${answer} (${formatDuration(durationMs)}) at ${endedAt}, ${kind}`]);
     }
-    for (const { target, state, tries, dueAt } of states) {
+    for (const { target, state, tries, dueAt } of forwards) {
       const next = dueAt === null ? '' : `, due at ${dueAt}`;
       fields.push([target, `${state} after ${tries} ${tries === 1 ? 'attempt' : 'attempts'}${next}`]);
     }
     for (const [name, value] of headers) fields.push([name, value]);
     if (lead !== undefined) fields.push(['lead', lead]);
     fields.push(['body', String(body ?? bodyBase64)]);
-    return renderFields(fields, { width, name: dim });
+    return `${bold(`delivery ${i + 1} of ${deliveries.length}`)}\n${renderFields(fields, { width, name: dim })}`;
   });
-  const title = (i: number): string => bold(`delivery ${i + 1} of ${found.length}`);
-  await write(stdout, parts.map((part, i) => `${title(i)}\n${part}`).join('\n'));
-}
-
-async function records(
-  found: readonly StoredDelivery[],
-  forwards: readonly Forward[],
-  format: 'json' | 'ndjson',
-  { stdout }: Context,
-): Promise<void> {
-  const writer = await objectWriter(format, stdout);
-  for (const delivery of found) await writer.write(deliveryDetails(delivery, forwards));
-  await writer.end();
+  await write(stdout, parts.join('\n'));
 }
 
 function sayDropped({ differing, same }: DroppedRepeats, { messages }: Context): void {
-  if (differing + same === 0) return;
-  const parts = [
-    differing > 0 ? `${differing} with another payload than the first` : undefined,
-    same > 0 ? `${same} with the same payload` : undefined,
+  const counts = [
+    ...(differing > 0 ? [`${differing} with another payload than the first`] : []),
+    ...(same > 0 ? [`${same} with the same payload`] : []),
   ];
-  messages.say(`older repeats are not kept: ${parts.filter((part) => part !== undefined).join(', ')}`);
+  if (counts.length > 0) messages.say(`older repeats are not kept: ${counts.join(', ')}`);
 }

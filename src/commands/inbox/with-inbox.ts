@@ -18,8 +18,8 @@ export const withInboxReader = <T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: InboxReader) => Promise<T>,
-  missing?: (shown: string) => void,
-): Promise<T | undefined> => withOpened(openInboxReader, flags, context, use, missing);
+  missing?: (location: string) => void,
+): Promise<T | undefined> => useInbox(openInboxReader, flags, context, use, missing);
 
 /** The same for a command that writes. */
 export const withInbox = <T>(
@@ -27,15 +27,15 @@ export const withInbox = <T>(
   context: Context,
   use: (inbox: Inbox) => Promise<T>,
   more: Partial<InboxOptions> = {},
-): Promise<T | undefined> => withOpened((options) => openInbox({ ...options, ...more }), flags, context, use);
+): Promise<T | undefined> => useInbox((options) => openInbox({ ...options, ...more }), flags, context, use);
 
-async function withOpened<Opened extends InboxReader, T>(
+async function useInbox<Opened extends InboxReader, T>(
   open: (options: InboxOptions) => Promise<Opened>,
   flags: InboxFlags,
   context: Context,
   use: (inbox: Opened) => Promise<T>,
-  missing = (shown: string): void =>
-    context.messages.say(`nothing was received yet: there is no inbox at ${shown}`),
+  missing = (name: string): void =>
+    context.messages.say(`nothing was received yet: there is no inbox at ${name}`),
 ): Promise<T | undefined> {
   const location = await resolveInbox(flags, await context.settings(), context);
   if (!isInboxThere(location)) {
