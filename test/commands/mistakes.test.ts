@@ -110,7 +110,12 @@ const mistakes: readonly Mistake[] = [
     hint: 'add --output <file>',
     then: 'export -h',
   },
-  { typed: 'audit --header a:b', error: 'it needs --send-to URL', ...helpOf('audit') },
+  {
+    typed: 'audit --header a:b',
+    error: '--header needs --send-to',
+    hint: 'add --send-to <url>',
+    then: 'audit --send-to https://receiver.example/ --help',
+  },
   {
     typed: 'inbox prune',
     error: '--before says what goes',

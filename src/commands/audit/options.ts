@@ -1,18 +1,22 @@
-import { duration, interval, text, wholeNumber } from '../../config/value-types.ts';
-import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
 import {
-  acceptIncompleteFlag,
-  filterFlags,
-  formatFlags,
-  rejectFirst,
-  inboxFlags,
-} from '../flags/shared-flags.ts';
-import { type Flags, inGroup, longName, type OptionsOf } from '../flags/flag.ts';
+  duration,
+  inputFile,
+  interval,
+  text,
+  type ValueType,
+  wholeNumber,
+} from '../../config/value-types.ts';
+import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
+import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
+import { type Flags, inGroup, needing, type OptionsOf } from '../flags/flag.ts';
 import { limit, writtenFile, leadPointer } from '../flags/flag-values.ts';
 import { flags as sendFlags } from '../send/options.ts';
 
 const repairFlags = inGroup('Repair of refused and missing leads', {
-  takeIn: { help: 'store them in the inbox, marked as backfilled; nothing is forwarded' },
+  takeIn: {
+    without: ['--received'],
+    help: 'store them in the inbox, marked as backfilled; nothing is forwarded',
+  },
   sendTo: {
     value: 'url',
     type: receiverUrl,
@@ -27,19 +31,26 @@ const repairFlags = inGroup('Repair of refused and missing leads', {
 }) satisfies Flags;
 
 /** How `--send-to` delivers. */
-const deliveryFlags = {
+const deliveryFlags = needing('--send-to', {
   ...schemeFlags('How --send-to signs (one is needed)'),
   ...inGroup('How --send-to signs (one is needed)', { header: sendFlags.header }),
   ...trustFlags,
-} satisfies Flags;
+}) satisfies Flags;
+
+const lastingInbox: ValueType<string> = {
+  ...inboxFlags.inbox.type,
+  parse: (typed) => (typed === '' || typed === ':memory:' ? undefined : typed),
+  expected: 'a file or postgres://HOST/DATABASE that holds what was received',
+};
 
 export type RepairFlagOptions = OptionsOf<typeof repairFlags> & OptionsOf<typeof deliveryFlags>;
 
 export const flags = {
-  ...inboxFlags,
+  inbox: { ...inboxFlags.inbox, type: lastingInbox },
   received: {
     value: 'file',
-    type: text,
+    type: inputFile,
+    without: ['--inbox'],
     help: "an application's own leads or ids instead of an inbox; JSON, lines, .gz",
   },
   leadAt: {
@@ -69,6 +80,7 @@ export const flags = {
   watch: {
     value: 'duration',
     type: interval,
+    without: ['--missing', '--inbox @-', '--received -'],
     help: 'repeat after this time, until Ctrl-C; a line and repairs in each round',
   },
   ...acceptIncompleteFlag,
@@ -78,7 +90,7 @@ export const flags = {
   ...inGroup('Output', {
     ...formatFlags(['table', 'json']),
     limit: { short: 'n', value: 'n', type: limit, default: '20', help: "findings in the table, or 'all'" },
-    missing: { help: "print only the missing leads; in the service's own bytes" },
+    missing: { without: ['--format json'], help: "print only the missing leads; in the service's own bytes" },
     junit: {
       value: 'file',
       type: writtenFile,
@@ -89,54 +101,3 @@ export const flags = {
 } satisfies Flags;
 
 export type AuditCommandOptions = OptionsOf<typeof flags>;
-
-/** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
-export function rejectContradictions(options: AuditCommandOptions): void {
-  const { inbox, missing, received, secretFile, sendTo, takeIn, tokenFile } = options;
-  const isWatching = options.watch !== undefined;
-  const stray = Object.entries(deliveryFlags).find(([key]) =>
-    isGiven(key, options[key as keyof RepairFlagOptions]),
-  );
-  rejectFirst(
-    [
-      takeIn && received !== undefined,
-      '--take-in and --received do not go together',
-      '--take-in stores leads in the inbox that is compared; --send-to URL delivers them to an application',
-    ],
-    [
-      received === '-' && [...tokenFile, ...secretFile].includes('-'),
-      'stdin (-) can give either the leads or a secret',
-    ],
-    [
-      sendTo === undefined && stray !== undefined,
-      `${stray === undefined ? '' : longName(...stray)} says how leads are delivered: it needs --send-to URL`,
-    ],
-    [
-      missing && options.format === 'json',
-      '--missing and --json do not go together',
-      '--missing prints leads, --json prints findings',
-    ],
-    [
-      isWatching && missing,
-      '--watch and --missing do not go together: each round would print the same leads',
-    ],
-    [isWatching && inbox === '@-', '--watch opens the inbox in each round: stdin (-) can be read once only'],
-    [
-      isWatching && received === '-',
-      '--watch reads the received leads in each round: stdin (-) can be read once only',
-    ],
-    [
-      received !== undefined && inbox !== undefined,
-      '--received and --inbox do not go together: each is the received side',
-    ],
-    [inbox === ':memory:', '--inbox :memory: holds nothing that could be compared'],
-  );
-}
-
-/** `--no-verify` is the only flag that is true unless it is given. */
-const isGiven = (key: string, value: unknown): boolean =>
-  key === 'verify'
-    ? value === false
-    : Array.isArray(value)
-      ? value.length > 0
-      : value !== undefined && value !== false;

@@ -23,7 +23,7 @@ import {
   writeJunitOfFailure,
   doubtsOf,
 } from './print.ts';
-import { type AuditCommandOptions, rejectContradictions } from './options.ts';
+import type { AuditCommandOptions } from './options.ts';
 import { type ComparedSides, openRepair, repairFindings, type RepairPlan } from './repair.ts';
 import { unlistedClasses } from '../../audit/classify-lead.ts';
 import { StatusField } from '../../audit/compare-payloads.ts';
@@ -41,7 +41,6 @@ import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
-  rejectContradictions(options);
   if (options.junit !== undefined) await checkReportPlace(options.junit, 'junit');
   const plan = await withJunitOfFailure(options, context, () => openRepair(options, context));
   const { watch } = options;

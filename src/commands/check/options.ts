@@ -2,13 +2,13 @@ import { text } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { writtenFile } from '../flags/flag-values.ts';
 import { trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
-import { formatFlags, rejectFirst } from '../flags/shared-flags.ts';
+import { formatFlags } from '../flags/shared-flags.ts';
 import { header } from '../send/send-values.ts';
 
 export const flags = {
   ...schemeFlags('How deliveries are signed'),
   ...inGroup('Which probes', {
-    list: { help: 'show the probes, and send nothing' },
+    list: { without: ['--junit', '--write-baseline'], help: 'show the probes, and send nothing' },
     only: {
       value: 'glob',
       type: text,
@@ -46,18 +46,3 @@ export const flags = {
 } satisfies Flags;
 
 export type CheckOptions = OptionsOf<typeof flags> & { readonly url: URL | undefined };
-
-/** Throws a `UsageError` without a URL, and for a command that only lists and writes results. */
-export function rejectContradictions({ list, junit, writeBaseline, url }: CheckOptions): void {
-  rejectFirst(
-    [
-      list && (junit ?? writeBaseline) !== undefined,
-      '--list sends nothing, and there are no results to write',
-    ],
-    [
-      !list && url === undefined,
-      'which receiver?',
-      'such as: leads check https://localhost:8443/ --token secret',
-    ],
-  );
-}

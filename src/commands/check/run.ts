@@ -7,7 +7,7 @@ import { acceptedText, baselineText, checkReport, readBaseline } from '../../che
 import { runProbes, selectProbes } from '../../check/run-probes.ts';
 import { CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError, UsageError } from '../../errors.ts';
 import { writeWhole } from '../../files/replace.ts';
 import { limitTime } from '../../http/client/limit-time.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
@@ -19,18 +19,22 @@ import { unverified } from '../../webhook/scheme.ts';
 import { checkReportPlace, writeJunitFile } from '../flags/report-file.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
-import { type CheckOptions, rejectContradictions } from './options.ts';
+import type { CheckOptions } from './options.ts';
 
 /** No receiver holds a run for longer than this beyond the time-out of one request, in milliseconds. */
 const wholeRunMs = 60_000;
 
 export async function run(options: CheckOptions, context: Context): Promise<Outcome> {
-  rejectContradictions(options);
   const selected = selectProbes(options.only, options.skip);
   const { url, junit, writeBaseline, strict } = options;
-  if (options.list || url === undefined) {
+  if (options.list) {
     await listProbes(selected, options.format === 'json', context);
     return 'done';
+  }
+  if (url === undefined) {
+    throw new UsageError('which receiver?', {
+      hint: 'such as: leads check https://localhost:8443/ --token secret',
+    });
   }
   const { signal, clock, random, messages, status } = context;
   const settings = await context.settings();

@@ -25,7 +25,7 @@ export function rejectContradictions(declared: Declared, typed: TypedValues, opt
     const missing = flag.with?.map(alternatives).find((words) => !words.some(isTrue));
     if (missing !== undefined) {
       const verb = missing.some((word) => word.includes(' ')) ? 'use' : 'add';
-      const advice = `${verb} ${orList(missing.map((word) => termOf(flags, word)))}`;
+      const advice = `${verb} ${orList(missing.slice(0, 2).map((word) => termOf(flags, word)))}`;
       throw new UsageError(`${name} needs ${orList(missing)}`, { hint: advice });
     }
     const excluded = flag.without?.find(isTrue);
@@ -49,10 +49,14 @@ const isGiven = (flag: Flag | undefined, typed: unknown, option: unknown): boole
     ? option === (flag.negated !== true)
     : typed !== undefined && option !== undefined && !(Array.isArray(option) && option.length === 0);
 
-/** With the name of the value that a person has to choose: `--bookmark <file>`. */
+/** With what a person has to choose: `--bookmark <file>`, or `--from inbox|service`. */
 function termOf(flags: Flags, word: string): string {
   const [key, flag] = flagNamed(flags, word);
-  return flag === undefined ? word : flagTerm(key ?? '', { ...flag, short: undefined });
+  if (flag === undefined) return word;
+  const choices = isSwitch(flag) ? undefined : flag.type.choices;
+  return choices === undefined
+    ? flagTerm(key ?? '', { ...flag, short: undefined })
+    : `${word} ${choices.join('|')}`;
 }
 
 /** The values that the contradicted flag may have beside this one, where they can be listed. */

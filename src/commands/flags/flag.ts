@@ -88,15 +88,14 @@ export type ArgumentsOf<A extends Arguments> = { readonly [K in keyof A]: Argume
 
 export const isSwitch = (flag: Flag): flag is Switch => !('type' in flag);
 
-/** Several flags under one heading, with what else is the same for all of them. */
-export function inGroup<const F extends Flags>(
-  group: string,
-  flags: F,
-  same: Pick<FlagText, 'with'> = {},
-): F {
-  const entries = Object.entries(flags).map(([key, flag]) => [key, { ...flag, ...same, group }]);
-  return Object.fromEntries(entries) as F;
-}
+const alike = <F extends Flags>(flags: F, same: Pick<FlagText, 'group' | 'with'>): F =>
+  Object.fromEntries(Object.entries(flags).map(([key, flag]) => [key, { ...flag, ...same }])) as F;
+
+/** Several flags under one heading. */
+export const inGroup = <const F extends Flags>(group: string, flags: F): F => alike(flags, { group });
+
+/** Several flags that need the same other one. */
+export const needing = <const F extends Flags>(word: string, flags: F): F => alike(flags, { with: [word] });
 
 /** `a, b or c` */
 export const orList = (words: readonly string[]): string =>

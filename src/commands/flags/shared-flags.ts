@@ -1,5 +1,4 @@
 import { oneOf, text, timeZone } from '../../config/value-types.ts';
-import { UsageError } from '../../errors.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
 import { condition, fieldList, pointInTime, stretch } from './flag-values.ts';
 
@@ -73,11 +72,3 @@ export const fieldsFlag = {
     help: 'only these, such as id,contact.email',
   },
 } satisfies Flags;
-
-/** Throws a `UsageError` for the first of these that is so: flags that contradict each other, or that would be ignored. */
-export function rejectFirst(
-  ...rules: readonly (readonly [isSo: boolean, message: string, hint?: string])[]
-): void {
-  const [, message, hint] = rules.find(([isSo]) => isSo) ?? [];
-  if (message !== undefined) throw new UsageError(message, { hint });
-}

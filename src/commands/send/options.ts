@@ -1,7 +1,14 @@
-import { interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
+import { inputFile, interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
 import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
-import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import {
+  type Arguments,
+  type ArgumentsOf,
+  type Flags,
+  inGroup,
+  needing,
+  type OptionsOf,
+} from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
 import { header, memberPath, memberValue } from './send-values.ts';
 
@@ -11,17 +18,31 @@ export const args = {
 
 export const flags = {
   ...inGroup('What is sent', {
-    sample: { value: 'n', type: wholeNumber(1), otherwise: '1', help: 'generated leads' },
-    seed: { value: 'seed', type: text, otherwise: 'new leads each time', help: 'same seed, same samples' },
+    sample: {
+      value: 'n',
+      type: wholeNumber(1),
+      without: ['--lead', '--id', '--from'],
+      otherwise: '1',
+      help: 'generated leads',
+    },
+    seed: {
+      value: 'seed',
+      type: text,
+      without: ['--lead', '--id', '--from'],
+      otherwise: 'new leads each time',
+      help: 'same seed, same samples',
+    },
     lead: {
       value: 'file',
-      type: text,
+      type: inputFile,
+      without: ['--id', '--from'],
       help: 'leads of a file in their own bytes: JSON, or one a line (- for stdin)',
     },
     id: {
       value: 'id',
       type: text,
       repeatable: true,
+      without: ['--from'],
       help: 'this lead, from the service or else the inbox',
     },
     from: {
@@ -55,6 +76,8 @@ export const flags = {
     rate: {
       value: 'n/duration',
       type: requestRate,
+      with: ['--for | --count | --repeat | --sample | --lead | --id | --from'],
+      without: ['--dry-run'],
       help: 'start deliveries at this pace, such as 50/s, even if the receiver is slower; with --for or --count',
     },
     for: { value: 'duration', type: interval, help: 'start no delivery after this time' },
@@ -79,7 +102,9 @@ export const flags = {
       help: 'print the signed request, and send nothing',
     },
   }),
-  ...filterFlags,
+  ...needing('--from', filterFlags),
+  status: { ...filterFlags.status, with: ['--from service'] },
+  zone: filterFlags.zone,
   ...inGroup('Where leads come from', { ...inboxFlags, ...acceptIncompleteFlag }),
 } satisfies Flags;
 

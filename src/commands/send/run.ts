@@ -9,7 +9,6 @@ import { type Signer, type OutgoingDelivery, signRequest } from '../../sender/si
 import { changedLeads } from './changed-leads.ts';
 import { generatedLeads } from './generated-leads.ts';
 import { leadsOfFile } from './lead-file.ts';
-import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import {
   notReached,
@@ -24,7 +23,6 @@ import { sanitize } from '../../output/terminal/terminal.ts';
 import { formatDuration } from '../../time/time-text.ts';
 
 export async function run(options: SendOptions, context: Context): Promise<Outcome> {
-  rejectContradictions(options);
   const target = await resolveTarget(options.url, options, context);
   if (options.dryRun === undefined) rejectGeneratedElsewhere(options, target);
   const signer = { ...(await resolveSigner(options, context)), headers: options.header };
@@ -155,58 +153,6 @@ async function openSource(
 /** A run with `--for` or `--count` takes as many as it needs, another one a single lead. */
 const sampleCount = ({ sample, for: forMs, count }: SendOptions): number =>
   sample ?? (forMs === undefined && count === undefined ? 1 : Infinity);
-
-/** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
-function rejectContradictions(options: SendOptions): void {
-  const { sample, lead, id, from, seed, rate, tokenFile, secretFile, status } = options;
-  const typed = (flags: Readonly<Record<string, unknown>>): readonly string[] =>
-    Object.keys(flags).filter((flag) => flags[flag] !== undefined);
-  const [source = '', second] = typed({
-    '--sample': sample,
-    '--lead': lead,
-    '--id': id.length > 0 ? id : undefined,
-    '--from': from,
-  });
-  const [filter] = typed({
-    '--status': status,
-    '--category': options.category.length > 0 || undefined,
-    '--since': options.since,
-    '--until': options.until,
-    '--in': options.in,
-    '--where': options.where.length > 0 || undefined,
-  });
-  const isEndless = options.for === undefined && options.count === undefined && options.repeat <= 1;
-  rejectFirst(
-    [second !== undefined, `${source} and ${second ?? ''} are two sources of leads: give one`],
-    [
-      seed !== undefined && source !== '' && source !== '--sample',
-      `--seed is for generated leads, not for ${source}`,
-    ],
-    [
-      lead === '-' && [...tokenFile, ...secretFile].includes('-'),
-      'stdin (-) can give either the leads or a secret',
-    ],
-    [
-      filter !== undefined && from === undefined,
-      `${filter ?? ''} chooses among stored leads: it needs --from inbox or --from service`,
-    ],
-    [
-      status !== undefined && from === 'inbox',
-      '--status is judged by the service: it needs --from service',
-      "a lead's own field is chosen by --where, such as --where status=new",
-    ],
-    [
-      rate !== undefined && options.dryRun !== undefined,
-      '--rate does not go with --dry-run, which sends nothing',
-    ],
-    [
-      // Generated leads never run out.
-      rate !== undefined && source === '' && isEndless,
-      '--rate: nothing says when to end',
-      'add a time or a number of deliveries, such as --for 10s or --count 500',
-    ],
-  );
-}
 
 /** `--dry-run`: prints each signed request and sends nothing. */
 async function printRequests(

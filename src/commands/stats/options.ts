@@ -1,11 +1,12 @@
-import { oneOf, text, type ValueType } from '../../config/value-types.ts';
+import { oneOf, type ValueType } from '../../config/value-types.ts';
+import { UsageError } from '../../errors.ts';
 import { type Expectation, parseExpectations } from '../../stats/expectations.ts';
 import { bucketUnits } from '../../stats/time-series.ts';
 import {
   acceptIncompleteFlag,
   filterFlags,
   formatFlags,
-  rejectFirst,
+  inboxFlags,
   type InboxFlags,
 } from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
@@ -39,14 +40,15 @@ export const flags = {
   },
   inbox: {
     value: 'place',
-    type: text,
+    type: inboxFlags.inbox.type,
     bare: ownInbox,
+    without: ['--status', '--accept-incomplete'],
     help: 'count what was received, by the time of receipt: delays, attempts, duplicates, gaps',
   },
   expect: {
     value: 'list',
     type: expectations,
-    help: "exit 7 unless all of it holds, such as 'gap<30m,duplicate<5%,p95<10s'",
+    help: "exit 7 unless all hold: 'gap<30m,duplicate<5%,p95<10s'",
   },
   ...formatFlags(['table', 'json']),
   ...acceptIncompleteFlag,
@@ -60,25 +62,11 @@ export const inboxFlagsOf = ({ inbox }: StatsOptions): InboxFlags => ({
   inbox: inbox === ownInbox ? undefined : inbox,
 });
 
-/** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
-export function rejectContradictions(options: StatsOptions): void {
-  const { expect = [], acceptIncomplete, status } = options;
-  const receives = options.inbox !== undefined;
-  const receiving = expect.find(({ measure }) => measure !== 'total');
-  rejectFirst(
-    [
-      !receives && receiving !== undefined,
-      `--expect: '${receiving?.text ?? ''}' is about what was received: it needs --inbox`,
-      'of leads that are pulled, only their total is known',
-    ],
-    [
-      receives && status !== undefined,
-      '--status is the service to judge: it does not go with --inbox',
-      "a lead's own field is chosen by --where, such as --where status=new",
-    ],
-    [
-      receives && acceptIncomplete,
-      '--accept-incomplete is about leads that are pulled: it does not go with --inbox',
-    ],
-  );
+/** Throws a `UsageError` for a measure of deliveries where leads are pulled. */
+export function rejectUnmeasured({ expect = [], inbox }: StatsOptions): void {
+  const expectation = expect.find(({ measure }) => measure !== 'total');
+  if (inbox !== undefined || expectation === undefined) return;
+  throw new UsageError(`--expect: '${expectation.text}' is about what was received: it needs --inbox`, {
+    hint: 'of leads that are pulled, only their total is known',
+  });
 }

@@ -10,11 +10,11 @@ import { checkExpectations } from '../../stats/expectations.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';
 import { unprovenHandler } from '../flags/polling.ts';
-import { rejectContradictions, type StatsOptions } from './options.ts';
+import { rejectUnmeasured, type StatsOptions } from './options.ts';
 import { planStats, type Stats, type StatsPlan, statsOf } from './plan.ts';
 
 export async function run(options: StatsOptions, context: Context): Promise<Outcome> {
-  rejectContradictions(options);
+  rejectUnmeasured(options);
   const { clock, messages, stdout, globals } = context;
   const { format, top, inbox, expect } = options;
   const { dialect } = await context.settings();

@@ -5,11 +5,10 @@ import { unreadable } from '../../files/errors.ts';
 import { bodyNote, type Capture, type CaptureNote, targetOf, valueOf } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
-import { DataError } from '../../errors.ts';
+import { DataError, UsageError } from '../../errors.ts';
 import { type BodyFormName, bodyForms, bodyFormTexts } from '../../webhook/explain/body-forms.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import type { VerifyOptions } from './options.ts';
-import { rejectFirst } from '../flags/shared-flags.ts';
 
 /**
  * The delivery to check: from a file, stdin, the inbox or flags alone, and what flags say in its place.
@@ -66,23 +65,14 @@ const fromFlags: Capture = {
   notes: [],
 };
 
-/** Throws a `UsageError` for flags that name no capture, or two. */
-export function rejectConflicts(options: VerifyOptions, { stdin }: Pick<Context, 'stdin'>): void {
-  const { file, id, body, header, entry, secretFile, tokenFile } = options;
-  const isBare = file === undefined && id === undefined && body === undefined && header.length === 0;
-  const readers = [isBare ? '-' : file, body, ...secretFile, ...tokenFile].filter((name) => name === '-');
-  rejectFirst(
-    [
-      id !== undefined && (file !== undefined || entry !== undefined),
-      '--id takes a delivery of the inbox: it goes with neither FILE nor --entry',
-    ],
-    [
-      isBare && stdin.isTTY === true,
-      'no capture is named',
-      "give a FILE, - for stdin, --id of the inbox, or --body with --header; see 'leads verify --help'",
-    ],
-    [readers.length > 1, 'stdin (-) can be read once only'],
-  );
+/** Throws a `UsageError` where nothing names a capture and stdin is a terminal, or gives a secret. */
+export function rejectMissingCapture(options: VerifyOptions, { stdin }: Pick<Context, 'stdin'>): void {
+  const { file, id, body, header, secretFile, tokenFile } = options;
+  if (file !== undefined || id !== undefined || body !== undefined || header.length > 0) return;
+  if (stdin.isTTY !== true && ![...secretFile, ...tokenFile].includes('-')) return;
+  throw new UsageError('no capture is named', {
+    hint: "give a FILE, - for stdin, --id of the inbox, or --body with --header; see 'leads verify --help'",
+  });
 }
 
 /** In bytes. A HAR of a long session has tens of megabytes; one delivery has at most a few. */

@@ -1,4 +1,4 @@
-import { oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { inputFile, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { bodyFormNames } from '../../webhook/explain/body-forms.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { headerValue, httpUrl, leadPointer, pointInTime } from '../flags/flag-values.ts';
@@ -15,7 +15,7 @@ const exactUrl: ValueType<string> = {
 };
 
 export const args = {
-  file: { type: text, optional: true, help: 'the capture, - for stdin' },
+  file: { type: inputFile, optional: true, help: 'the capture, - for stdin' },
 } satisfies Arguments;
 
 const { verify: _, ...credentials } = schemeFlags('Who sent it (without --scheme: as its header tells)');
@@ -26,6 +26,7 @@ export const flags = {
     id: {
       value: 'delivery',
       type: text,
+      without: ['file', '--entry'],
       help: 'one of the inbox, by its number in the list or the id of its lead',
     },
     entry: { value: 'n', type: wholeNumber(1), help: 'which request of the capture, from 1' },
@@ -35,7 +36,7 @@ export const flags = {
       repeatable: true,
       help: "'Name: value'; stands for one of the capture, or adds it",
     },
-    body: { value: 'file', type: text, help: 'the exact bytes of the body (- for stdin)' },
+    body: { value: 'file', type: inputFile, help: 'the exact bytes of the body (- for stdin)' },
     method: {
       value: 'name',
       type: text,

@@ -16,7 +16,7 @@ import type { Key, Scheme, Verifier } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
 import { leadPlaceOf, resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
-import { bodyAsAsked, openCapture, rejectConflicts } from './open-capture.ts';
+import { bodyAsAsked, openCapture, rejectMissingCapture } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
 import { type Check, printText, redact, redactReport, type Report } from './report.ts';
 
@@ -65,7 +65,7 @@ async function openBoth(
   options: VerifyOptions,
   context: Context,
 ): Promise<{ readonly capture: Capture; readonly resolved: SchemeSecrets }> {
-  rejectConflicts(options, context);
+  rejectMissingCapture(options, context);
   const settings = await context.settings();
   const resolve = (detected: Partial<VerifyOptions> = {}): Promise<SchemeSecrets> =>
     resolveSchemeSecrets({ ...options, verify: true, ...detected }, settings, context);

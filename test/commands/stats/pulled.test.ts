@@ -210,7 +210,7 @@ describe('leads stats', () => {
     [['--expect', 'gap<30m'], "--expect: 'gap<30m' is about what was received: it needs --inbox"],
     [['--expect', 'gap=30m'], "--expect: 'gap=30m' is no expectation"],
     [['--by', ','], "--by: ',' is not a list of fields"],
-    [['--inbox', '--status', 'new'], '--status is the service to judge'],
+    [['--inbox', '--status', 'new'], '--inbox and --status do not go together'],
     [['--inbox', ''], '--inbox: the value is empty'],
     [['--bucket', 'month'], "--bucket: 'month' is not one of hour, day, week"],
   ])('%j is a usage error', async (flags, message) => {

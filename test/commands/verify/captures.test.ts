@@ -273,7 +273,7 @@ describe('what is wrong with the command line', () => {
     ],
     ['--id with a file', ['--id', '1', 'x.har'], 2, '--id'],
     ['a header that is none', ['--header', 'nonsense'], 2, 'that is no header'],
-    ['stdin twice', ['-', '--body', '-'], 2, 'read once only'],
+    ['stdin twice', ['-', '--body', '-'], 2, 'stdin can be read only once'],
   ] as const)('%s', async (_, words, code, message) => {
     const { exitCode, stderr } = await leads(['verify', ...words, '--token', token], { terminal: 80 });
     expect([exitCode, stderr]).toEqual([code, expect.stringContaining(message)]);
