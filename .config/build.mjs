@@ -49,9 +49,6 @@ const loadedTogether = {
     'lead/filter',
     'lead/raw-lead',
   ],
-  // When a run fails: the sentences of what went wrong. With report-error, the entry would need this file at every
-  // start, for the exit codes.
-  messages: ['messages/find-message', 'messages/command-line'],
 };
 
 // npm installs it: libsql is a native module with a binary for the user's platform.

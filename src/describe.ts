@@ -8,22 +8,15 @@ export interface Description {
 }
 
 export const describe = (thrown: unknown): Description =>
-  describeProblem(
-    (thrown instanceof LeadsError ? thrown.problem : undefined) ?? {
-      kind: 'bug',
-      message: messageOf(thrown),
-    },
-  );
+  describeProblem({ message: messageOf(thrown), ...(thrown instanceof LeadsError ? thrown.details : {}) });
 
-function describeProblem({ kind, message = kind, option, hint }: Problem): Description {
-  return {
-    message: option === undefined ? message : `${commandLine.option(option)}: ${message}`,
-    hint: hintFor(hint, commandLine),
-  };
-}
+export const describeProblem = ({ message, option, hint }: Omit<Problem, 'kind'>): Description => ({
+  message: option === undefined ? message : `${commandLine.option(option)}: ${message}`,
+  hint: hintFor(hint, commandLine),
+});
 
 /** The sentence and the hint as one text, for a note while a run goes on. */
-export function noteText({ kind, message = kind, hint }: Problem, front: Front = commandLine): string {
+export function noteText({ message, hint }: Omit<Problem, 'kind'>, front: Front = commandLine): string {
   const advice = hintFor(hint, front);
   return advice === undefined ? message : `${message}; ${advice}`;
 }

@@ -8,11 +8,10 @@ export interface Problem {
   /** A stable name, for comparisons and tests. */
   readonly kind: string;
   /** A sentence without a full stop, which names no flag and no option. */
-  readonly message?: string;
+  readonly message: string;
   /** The option of the run that the sentence is about. The command line writes its name before the sentence. */
   readonly option?: string | undefined;
   readonly hint?: Hint | undefined;
-  readonly [fact: string]: unknown;
 }
 
 /** Objects that are told apart by their kind, from a table of what each kind has. */
@@ -66,19 +65,14 @@ export abstract class LeadsError extends Error {
    * @internal
    */
   declare readonly details: ErrorDetails;
-  /** @internal */
-  declare readonly problem: Problem | undefined;
   readonly hint: string | undefined;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
 
-  constructor(found: Problem | string, details: ErrorDetails = {}) {
-    const cause = details.cause === undefined ? undefined : { cause: details.cause };
-    super(typeof found === 'string' ? found : (found.message ?? found.kind), cause);
-    const problem =
-      typeof found === 'string' ? { kind: details.kind ?? 'error', message: found, ...details } : found;
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
     // Not enumerable: an application that prints the error's members gets texts, not what they were made of.
-    Object.defineProperties(this, { details: { value: details }, problem: { value: problem } });
+    Object.defineProperty(this, 'details', { value: details });
     const own: string[] = [];
     for (let of = new.target; of.brand; of = Object.getPrototypeOf(of) as typeof of) own.push(of.brand);
     Object.defineProperty(this, brands, { value: own });
@@ -90,7 +84,7 @@ export abstract class LeadsError extends Error {
 
   /** @internal */
   get kind(): string | undefined {
-    return this.problem?.kind;
+    return this.details.kind;
   }
 
   /** @internal */

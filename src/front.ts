@@ -8,8 +8,6 @@ export interface Front {
   option(name: string, value?: string): string;
   /** How to give a private key. */
   readonly privateKey: string;
-  /** Where the password of a database may be given, beside its URL. */
-  readonly databasePassword: string;
   /** A setting in a sentence: `api.path`, or `dialect.path`. */
   name(setting: string): string;
   /** A variable of the environment that node reads. */
@@ -21,8 +19,6 @@ export interface Front {
   quoted(text: string): string;
   /** The command that finds out how a service pages and keeps it where this front reads it; undefined: there is none. */
   readonly learning: string | undefined;
-  /** A command that mends it: `'leads inbox migrate'`. */
-  command(line: string): string;
 }
 
 /** What the user can do about a failure, in one sentence; a function where the fronts say it differently. */
@@ -37,14 +33,12 @@ export const commandLine: Front = {
   get: (setting) => `leads config get ${setting}`,
   option: (name, value) => (value === undefined ? `--${name}` : `--${name} ${value}`),
   privateKey: 'give its file with --secret-file',
-  databasePassword: 'PGPASSWORD, and PGPASSFILE or ~/.pgpass',
   name: (setting) => setting,
   environment: (name) => name,
   otherKey: (login) => `store another key with '${login}', or check LEADS_API_KEY`,
   otherBaseUrl: (_, login) => login,
   quoted: (text) => `'${text}'`,
   learning: "'leads doctor --learn' looks for a proof, or for how the service pages",
-  command: (line) => `leads ${line}`,
 };
 
 const camelCase = (name: string): string =>
@@ -64,14 +58,12 @@ export const application: Front = {
   get: libraryOption,
   option: (name, value) => (value === undefined ? runOption(name) : `${runOption(name)}: ${literal(value)}`),
   privateKey: 'give it in webhook.secrets',
-  databasePassword: 'password and passwordFile',
   name: libraryOption,
   environment: (name) => `${name} before node starts`,
   otherKey: () => 'see apiKey',
   otherBaseUrl: (url) => `baseUrl: '${url}'`,
   quoted: (text) => text,
   learning: undefined,
-  command: (line) => `leads ${line}`,
 };
 
 /** The hint of what reads a file of a newer release. */

@@ -17,7 +17,7 @@ export async function main(argv: readonly string[], host: Host): Promise<ExitCod
     return exitCodeOf({ outcome: await withContext(host, invocation, invocation.run) });
   } catch (thrown) {
     const { report } = await import('./report-error.ts');
-    return await report(thrown, argv, host);
+    return report(thrown, argv, host);
   }
 }
 

@@ -187,7 +187,6 @@ export function parseCommand(
 /** Of how the command is used, where the error itself says no more. */
 function throwWithHint(error: unknown, path: string): never {
   if (!(error instanceof UsageError) || error.hint !== undefined) throw error;
-  if (error.problem?.message === undefined) throw error;
   throw new UsageError(error.message, { ...error.details, hint: `see 'leads ${path} --help'`, cause: error });
 }
 

@@ -5,15 +5,11 @@ import type { Host } from './host.ts';
 import { escapeJson, sanitize } from './output/terminal/terminal.ts';
 
 /** Says on stderr what ended the run, one line and a hint or one JSON object, and gives its exit code. */
-export async function report(
-  thrown: unknown,
-  argv: readonly string[],
-  { signal, stderr }: Host,
-): Promise<ExitCode> {
+export function report(thrown: unknown, argv: readonly string[], { signal, stderr }: Host): ExitCode {
   const failure = isAbort(thrown) && signal.aborted ? (signal.reason as unknown) : asMemoryError(thrown);
   const exitCode = exitCodeOf({ thrown: failure });
   if (failure instanceof InterruptedError && failure.hint === undefined) return exitCode;
-  const { message, hint } = failure instanceof LeadsError ? await textsOf(failure) : bug(failure);
+  const { message, hint } = failure instanceof LeadsError ? describe(failure) : bug(failure);
   if (wantsJson(argv)) {
     const { code, status, requestId } =
       failure instanceof LeadsError ? failure : { code: 'bug', status: undefined, requestId: undefined };
@@ -42,17 +38,6 @@ function asMemoryError(thrown: unknown): unknown {
   return new ConfigError(`there is too little memory: ${thrown.message}`, {
     hint: "a limit on addresses may be the cause (see 'ulimit -v'): NODE_OPTIONS=--disable-wasm-trap-handler needs few",
   });
-}
-
-/** The catalogue loads where it is needed: an error may be that there is no memory, or no more open file, to load it. */
-async function textsOf(failure: LeadsError): Promise<Description> {
-  if (failure.problem?.message !== undefined) return describe(failure);
-  try {
-    const { describe: describeKind } = await import('./messages/command-line.ts');
-    return describeKind(failure);
-  } catch {
-    return { message: messageOf(failure.cause ?? failure), hint: undefined };
-  }
 }
 
 const bug = (thrown: unknown): Description => ({

@@ -1,9 +1,8 @@
-import { LeadsError } from '../errors.ts';
+import { LeadsError, type Problem } from '../errors.ts';
 import type { DatabaseLocation } from '../inbox/postgres/connection/database-location.ts';
 import { checkServer, isInbox } from '../inbox/postgres/database-schema.ts';
 import { withSession } from '../inbox/postgres/open-session.ts';
 import type { Session } from '../inbox/postgres/session.ts';
-import type { InboxWarning } from '../inbox/problems.ts';
 import { textOf } from '../inbox/sql/row.ts';
 import { Query } from '../inbox/sql/statement.ts';
 import { type CheckResult, fail, pass, warn } from './check-result.ts';
@@ -25,7 +24,7 @@ export async function checkDatabase(location: DatabaseLocation): Promise<readonl
 async function checkContents(session: Session, location: DatabaseLocation): Promise<CheckResult[]> {
   const { shown: place } = location;
   const [[{ version, read_only: readOnly } = {}] = []] = await session.run([state]);
-  const warnings: InboxWarning[] = [];
+  const warnings: Problem[] = [];
   await checkServer(session, location, (warning) => warnings.push(warning));
   const writable = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
   if (readOnly === 'on') return [fail(name, 'the database takes no writes', writable)];

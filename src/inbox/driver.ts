@@ -1,5 +1,5 @@
+import type { Problem } from '../errors.ts';
 import type { ConnectionPool, Erased } from './inbox.ts';
-import type { NotOverwritten, OutOfReach } from './problems.ts';
 import type { Dialect } from './sql/dialect.ts';
 import type { Rows } from './sql/row.ts';
 import type { Query, Start, Work } from './sql/statement.ts';
@@ -40,14 +40,14 @@ export interface Driver {
   checkReadable(): Promise<void>;
   /** Rejects as `write` does where the next delivery could not be stored though a transaction works: for want of room or rights. */
   checkWritable(): Promise<void>;
-  /** Erased data may be there, and nothing here reaches it. */
-  readonly outOfReach: readonly OutOfReach[];
+  /** Places, in words, where erased data may be that nothing here reaches. */
+  readonly outOfReach: readonly string[];
   /** Called before data is deleted of which no trace may stay. */
   beginErasure(): void;
   /** Overwrites what was deleted since. */
   overwrite(): Promise<Pick<Erased, 'remains' | 'outOfReach'>>;
   /** Gives the system back what pruned deliveries took. Resolves to why it could not be done now. */
-  compact(): Promise<NotOverwritten | undefined>;
+  compact(): Promise<Problem | undefined>;
   /** Left out by a database that is no server. */
   readonly pool?: () => ConnectionPool;
   close(): Promise<void>;

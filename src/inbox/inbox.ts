@@ -1,8 +1,7 @@
-import { OutputError } from '../errors.ts';
+import type { Problem } from '../errors.ts';
 import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
-import type { InboxProblem, NotOverwritten, OutOfReach, StoreFault } from './problems.ts';
 import type {
   AttemptResult,
   InboxChanges,
@@ -227,7 +226,7 @@ export interface Inbox extends InboxReader {
    * Gives the system back what pruned deliveries took. Nothing else goes on meanwhile. Resolves to why it could not be done
    * now; undefined when it was.
    */
-  compact(): Promise<NotOverwritten | undefined>;
+  compact(): Promise<Problem | undefined>;
   /**
    * Resolves when the next delivery can be made durable: something was written, synced, nothing is forbidden and, after a write
    * failed for want of room, there is room again. Stores nothing. Rejects with a `CannotStoreError` that says why not.
@@ -269,8 +268,9 @@ export interface ErasedCounts {
 
 export interface Erased extends ErasedCounts {
   /** Why copies of what was erased are still in the store's own files; undefined when none are. */
-  readonly remains: NotOverwritten | undefined;
-  readonly outOfReach: readonly OutOfReach[];
+  readonly remains: Problem | undefined;
+  /** Places, in words, where it may still be and nothing here reaches it. */
+  readonly outOfReach: readonly string[];
 }
 
 /** An erased lead leaves this, under a keyed digest of its id. */
@@ -282,13 +282,3 @@ export interface ErasedLead {
   /** Deliveries of the id before it was erased. */
   readonly attempts: number;
 }
-
-/** The inbox did not take a delivery: disk full, I/O error, locked too long. The sender is to try again. */
-export class CannotStoreError extends OutputError {
-  /** @internal */
-  static override readonly brand: string = 'CannotStoreError';
-}
-
-/** `cause`: what the store itself threw. */
-export const cannotStore = (inbox: string, fault: StoreFault, cause: unknown): CannotStoreError =>
-  new CannotStoreError({ kind: 'inbox-cannot-store', inbox, fault } satisfies InboxProblem, { cause });

@@ -1,6 +1,6 @@
+import type { Problem } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { InboxWarning } from './problems.ts';
 
 /** Gives the path and the headers of a delivery without credentials: so they may be stored and shown. */
 export interface RedactDelivery {
@@ -24,7 +24,7 @@ export interface StoreOptions {
   readonly nonceLifetimeMs: number;
   readonly redact: RedactDelivery;
   /** Says what the operator has to know of the store, such as that its file is damaged; the same thing once. */
-  readonly warn: (warning: InboxWarning) => void;
+  readonly warn: (warning: Problem) => void;
   /** Told after each transaction how many writes shared it. */
   readonly onCommit?: ((writes: number) => void) | undefined;
 }

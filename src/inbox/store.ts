@@ -1,3 +1,4 @@
+import type { Problem } from '../errors.ts';
 import { BatchQueue } from '../files/group-commit.ts';
 import { type BatchItem, decide, rejectItem, takeItem } from './decide.ts';
 import type { Driver, WriteFailure } from './driver.ts';
@@ -118,6 +119,13 @@ function* noteOverwritten(): Work<void> {
   yield [sql`UPDATE @meta SET overwrite_due = 0`];
 }
 
+const leadsMayBeStored = (leads: number): Problem => ({
+  kind: 'leads-may-be-stored',
+  message:
+    `the database did not say whether it stored ${leads === 1 ? '1 lead' : `${leads} leads`}: answered 503, the repeat of one ` +
+    "that was stored is a duplicate, its targets get it all the same, and no 'accepted' line was printed for it",
+});
+
 /** The writes of all callers: those that wait are committed together. */
 class WriteQueue {
   readonly #driver: Driver;
@@ -198,7 +206,7 @@ class WriteQueue {
   #fail(writes: readonly QueuedWrite[], { error, mayBeStored }: WriteFailure): void {
     const items = writes.flatMap(({ task }) => (task.kind === 'deliveries' ? task.item.deliveries : []));
     const leads = items.reduce((sum, delivery) => sum + delivery.leads.length, 0);
-    if (leads > 0 && mayBeStored === true) this.#options.warn({ kind: 'leads-may-be-stored', leads });
+    if (leads > 0 && mayBeStored === true) this.#options.warn(leadsMayBeStored(leads));
     for (const { reject } of writes) reject(error);
   }
 

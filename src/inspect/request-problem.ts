@@ -1,5 +1,5 @@
+import { describe } from '../describe.ts';
 import type { Answer } from '../http/server/send-answer.ts';
-import { describe } from '../messages/command-line.ts';
 import type { Rejection } from '../webhook/delivery-answer.ts';
 import type { WireProblem } from './wire.ts';
 

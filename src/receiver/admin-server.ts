@@ -1,4 +1,5 @@
 import { isLoopbackAddress } from '../config/base-url.ts';
+import { messageOf } from '../errors.ts';
 import { openHttpsServer } from '../http/server/https-server.ts';
 import type { HttpServer, Limits } from '../http/server/server-options.ts';
 import type { Answer } from '../http/server/send-answer.ts';
@@ -48,13 +49,7 @@ export function openAdminServer(options: AdminServerOptions): Promise<HttpServer
     handle: adminAnswers(
       options,
       // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
-      isLoopbackAddress(host)
-        ? hostGuard(
-            undefined,
-            ({ kind }) => kind,
-            () => undefined,
-          )
-        : undefined,
+      isLoopbackAddress(host) ? hostGuard(undefined, () => undefined) : undefined,
     ),
     onError,
   });
@@ -109,8 +104,6 @@ const longestMs = 2000;
 interface ReadinessOptions {
   readonly inbox: Pick<Inbox, 'checkWritable'>;
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
-  /** The neutral sentence of an error. */
-  readonly sentenceOf: (error: unknown) => string;
   /** Aborted as soon as the run is to end. */
   readonly stopping: AbortSignal;
 }
@@ -152,13 +145,13 @@ export class Readiness {
   }
 
   async #ask(): Promise<string | undefined> {
-    const { inbox, clock, sentenceOf } = this.#options;
+    const { inbox, clock } = this.#options;
     const answered = new AbortController();
     const tooLong = clock.sleep(longestMs, answered.signal).then(
       () => `the inbox has not written for ${longestMs / 1000} s`,
       () => undefined,
     );
-    const written = inbox.checkWritable().then(() => undefined, sentenceOf);
+    const written = inbox.checkWritable().then(() => undefined, messageOf);
     try {
       return await Promise.race([written, tooLong]);
     } finally {

@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { Inbox } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
 import { readCreatedAt, type RawLead } from '../lead/raw-lead.ts';
-import { noteUnreadableTimes } from '../output/terminal/progress.ts';
+import { counted, noteUnreadableTimes } from '../output/terminal/progress.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError, RunMemory } from '../service/listing-types.ts';
 import type { UnprovenReason } from '../service/pagers/pager.ts';
 import { listLeads } from '../service/listing.ts';
 import { slept, type Clock } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
-import type { ReceiverNote } from './problems.ts';
+import type { ReceiverNote } from './errors.ts';
 import type { Receiver } from './receiver.ts';
 
 interface BackfillOptions extends Omit<RoundOptions, 'since' | 'memory' | 'service'> {
@@ -135,7 +135,11 @@ async function runRound(
     }
   };
   const end = await endOf(walk, signal);
-  if (withoutId > 0) note({ kind: 'pulled-without-id', leads: withoutId });
+  if (withoutId > 0) {
+    const leads = counted(withoutId, 'lead of the service has', 'leads of the service have');
+    const them = withoutId === 1 ? 'it' : 'them';
+    note({ kind: 'pulled-without-id', message: `${leads} no id: the backfill cannot take ${them} in` });
+  }
   return { ...counts, end };
 }
 

@@ -1,13 +1,16 @@
 import { setMaxListeners } from 'node:events';
-import { type AttemptRecord, CannotStoreError, type ClaimedLead, type Inbox } from '../inbox/inbox.ts';
+import { messageOf } from '../errors.ts';
+import { CannotStoreError } from '../inbox/errors.ts';
+import type { AttemptRecord, ClaimedLead, Inbox } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
+import { counted } from '../output/terminal/progress.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Verifier } from '../webhook/scheme.ts';
 import { wasVerified, withFreshCredential } from './forward-credential.ts';
-import type { ReceiverNote } from './problems.ts';
+import { forwardsStopped, noDeliveryOfLead, type ReceiverNote } from './errors.ts';
 import type { ForwardAttempt } from './receiver-events.ts';
-import { asReceived, isUnreadable, leadOf, notStored, storedRequest } from './stored-request.ts';
+import { asReceived, isUnreadable, leadOf, storedRequest } from './stored-request.ts';
 import { defaultGiveUpMs, retryInMs, TargetHealth } from './target-health.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
@@ -18,8 +21,6 @@ export interface WorkerOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly note: (note: ReceiverNote) => void;
-  /** The neutral sentence of an error. */
-  readonly sentenceOf: (error: unknown) => string;
   /** Told of each attempt once it is recorded. The next one waits while a promise of it is pending. */
   readonly onAttempt: (attempt: ForwardAttempt) => Promise<void> | void;
   /** Aborts when the process was asked to stop. A command target may receive the same signal, and fail for it. */
@@ -120,7 +121,7 @@ export class ForwardWorker {
 
   /** Sends the leads that wait, until `claimingStopped` aborts. Never rejects. */
   async run(): Promise<void> {
-    const { clock, claimingStopped, note, sentenceOf } = this.#options;
+    const { clock, claimingStopped, note } = this.#options;
     claimingStopped.addEventListener('abort', () => this.#stopWaiting(), { once: true });
     while (!claimingStopped.aborted) {
       this.#wakeController = new AbortController();
@@ -128,7 +129,7 @@ export class ForwardWorker {
       try {
         waitMs = await this.#claimDue();
       } catch (error) {
-        note({ kind: 'forwards-stopped', why: sentenceOf(error) });
+        note(forwardsStopped(error));
       }
       this.#sayGivenUp();
       if (waitMs > 0) await slept(clock, waitMs, this.#wakeController.signal);
@@ -171,12 +172,13 @@ export class ForwardWorker {
     const leads = claims.flatMap((claim) => {
       try {
         const delivery = stored.get(claim.seq);
-        if (delivery === undefined) throw notStored(claim.leadId);
+        if (delivery === undefined) throw noDeliveryOfLead(claim.leadId);
         return [leadOf(delivery)];
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        const answer = this.#options.sentenceOf(error);
-        note({ kind: 'lead-not-sent', leadId: claim.leadId, why: answer });
+        const answer = messageOf(error);
+        const message = `${answer}; '${claim.leadId}' is not forwarded`;
+        note({ kind: 'lead-not-sent', message, cause: claim.leadId });
         const result = { to: kindOf(this.target), ok: false, answer, durationMs: 0 } as const;
         this.#occupiedPlaces += 1;
         this.#track(this.#end([claim], result));
@@ -235,7 +237,7 @@ export class ForwardWorker {
     try {
       return await this.target.deliver(this.#signed(checked, claims), tries);
     } catch (error) {
-      return { to: kindOf(this.target), ok: false, answer: this.#options.sentenceOf(error), durationMs: 0 };
+      return { to: kindOf(this.target), ok: false, answer: messageOf(error), durationMs: 0 };
     }
   }
 
@@ -245,7 +247,10 @@ export class ForwardWorker {
     const isGenuine = checked.key >= 0 || (checked.source === 'backfill' && verifier.keys.length > 0);
     if (!isGenuine) return checked;
     const fresh = withFreshCredential(checked, verifier, seq, clock.now());
-    if (!fresh.isSigned) note({ kind: 'forward-unsigned', scheme: verifier.scheme.name });
+    if (!fresh.isSigned) {
+      const message = `leads are forwarded without a signature: '${verifier.scheme.name}' has no key here that signs`;
+      note({ kind: 'forward-unsigned', message });
+    }
     return fresh.checked;
   }
 
@@ -257,7 +262,7 @@ export class ForwardWorker {
 
   /** Records the end of an attempt and frees its place. `result`: undefined where nothing was sent. */
   async #end(claims: readonly Claim[], result: TargetResult | undefined): Promise<void> {
-    const { clock, note, sentenceOf, onAttempt } = this.#options;
+    const { clock, note, onAttempt } = this.#options;
     const chance = this.#options.random();
     const endedAt = clock.now();
     const records = claims.map((claim) => {
@@ -292,7 +297,7 @@ export class ForwardWorker {
         });
       }
     } catch (error) {
-      note({ kind: 'forwards-stopped', why: sentenceOf(error) });
+      note(forwardsStopped(error));
     } finally {
       for (const { leadId } of claims) this.#leadsInFlight.delete(leadId);
       this.#release(1);
@@ -313,14 +318,14 @@ export class ForwardWorker {
 
   /** Tries until the inbox has it: the place stays taken, so that no further lead is sent whose result is not recorded. */
   async #record(records: readonly AttemptRecord[]): Promise<boolean> {
-    const { inbox, clock, attemptsAborted, note, sentenceOf } = this.#options;
+    const { inbox, clock, attemptsAborted, note } = this.#options;
     for (;;) {
       try {
         await inbox.record(records);
         return true;
       } catch (error) {
         if (!(error instanceof CannotStoreError)) throw error;
-        note({ kind: 'forwards-stopped', why: sentenceOf(error) });
+        note(forwardsStopped(error));
         // The claim ends by itself then, and the lead is sent again.
         if (!(await slept(clock, afterFailureMs, attemptsAborted))) return false;
       }
@@ -341,7 +346,10 @@ export class ForwardWorker {
     const leads = this.#givenUp;
     if (leads === 0) return;
     this.#givenUp = 0;
-    this.#options.note({ kind: 'given-up', target: this.#label, leads });
+    const message =
+      `${counted(leads, 'lead is', 'leads are')} dead for ${this.#label}, which did not take ` +
+      `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`;
+    this.#options.note({ kind: 'given-up', message, isWarning: true });
   }
 
   #release(places: number): void {

@@ -1,7 +1,6 @@
 import { isLoopback } from '../config/base-url.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { type Rejection, rejection } from '../webhook/delivery-answer.ts';
-import type { ForeignRequest } from './problems.ts';
 
 /** Rejects a request that was made for another host than this receiver's. */
 export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Rejection | undefined;
@@ -11,11 +10,7 @@ export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Reje
  * name of its own that it lets resolve to us (DNS rebinding). `Host`, and `Origin` where one is sent, must be a loopback
  * name or `name`, as in a URL: IPv6 in brackets.
  */
-export function hostGuard(
-  name: string | undefined,
-  detailOf: (request: ForeignRequest) => string,
-  onForeign: (host: string) => void,
-): HostGuard {
+export function hostGuard(name: string | undefined, onForeign: (host: string) => void): HostGuard {
   const isOwn = (url: string): boolean => {
     if (!URL.canParse(url)) return false;
     const { hostname } = new URL(url);
@@ -27,11 +22,11 @@ export function hostGuard(
     if (foreign !== undefined) {
       const host = foreign.replace(/^https?:\/\//i, '').replace(/\/.*/, '');
       onForeign(host);
-      return rejection('foreign_host', detailOf({ kind: 'request-for-foreign-host', host }));
+      return rejection('foreign_host', `the request is for the host '${host}'`);
     }
     const origin = headerValues(delivery, 'origin').find((value) => !isOwn(value));
     return origin === undefined
       ? undefined
-      : rejection('foreign_host', detailOf({ kind: 'request-from-foreign-page', origin }));
+      : rejection('foreign_host', `the request comes from a page of '${origin}'`);
   };
 }

@@ -1,4 +1,6 @@
-import { type Arrival, CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
+import { messageOf } from '../errors.ts';
+import { CannotStoreError } from '../inbox/errors.ts';
+import type { Arrival, Inbox, Source, TakeResult } from '../inbox/inbox.ts';
 import { readCreatedAt } from '../lead/raw-lead.ts';
 import type { Clock } from '../time/clock.ts';
 import {
@@ -21,7 +23,7 @@ import {
 import type { Verifier } from '../webhook/scheme.ts';
 import { DeliveryForwards, type DeliveryWorker } from './delivery-forwards.ts';
 import type { HostGuard } from './host-guard.ts';
-import type { ReceiverNote } from './problems.ts';
+import type { ReceiverNote } from './errors.ts';
 import {
   type AnsweredDelivery,
   answeredDelivery,
@@ -31,8 +33,11 @@ import {
 } from './receiver-events.ts';
 
 export interface ReceiverOptions {
-  /** Decides who may deliver. `used` is called with the index of the key of each authentic delivery. */
-  readonly verifier: Verifier & { used?(key: number): void };
+  /**
+   * Decides who may deliver. `used` is called with the index of the key of each authentic delivery; `replaced` counts how often
+   * the keys were replaced.
+   */
+  readonly verifier: Verifier & { used?(key: number): void; readonly replaced?: number };
   /** The path that is served, and where the leads are in a body. */
   readonly place: Omit<Policy, keyof Verifier>;
   readonly otherEvents: OtherEvents;
@@ -44,8 +49,6 @@ export interface ReceiverOptions {
   readonly workers?: readonly DeliveryWorker[] | undefined;
   readonly clock: Clock;
   readonly note: (note: ReceiverNote) => void;
-  /** The neutral sentence of an error, for events and notes. */
-  readonly sentenceOf: (error: unknown) => string;
   /**
    * Called once for each lead of a delivery, and for each rejected delivery, when its answer is known. The delivery is answered
    * when the promise that it may return has resolved, and fails where it throws, so that its sender sends it again.
@@ -77,7 +80,7 @@ export type Receiver = ReturnType<typeof createReceiver>;
  */
 export function createReceiver(options: ReceiverOptions) {
   const { verifier, place, hostGuard, otherEvents, inbox, workers = [], onAnswered } = options;
-  const { clock, note, sentenceOf, failures, explain, observer } = options;
+  const { clock, note, failures, explain, observer } = options;
   const policy = { ...place, scheme: verifier.scheme, keys: verifier.keys };
   let inFlight = 0;
   let onIdle: (() => void) | undefined;
@@ -99,7 +102,10 @@ export function createReceiver(options: ReceiverOptions) {
     const { delivery, key } = checked;
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
     if (key >= 0) verifier.used?.(key);
-    if (key > 0) note({ kind: 'former-secret-used', number: key + 1, secrets: policy.keys.length });
+    if (key > 0) {
+      const message = `deliveries still use secret ${key + 1} of ${policy.keys.length}`;
+      note({ kind: 'former-secret-used', message, cause: `${verifier.replaced ?? 0} ${key}` });
+    }
     const from = source === 'push' ? checked : { ...checked, source };
     const forwards = workers.length === 0 ? undefined : new DeliveryForwards(from, workers, clock.steady());
     let leads: readonly StoredLead[] | Rejection;
@@ -111,7 +117,7 @@ export function createReceiver(options: ReceiverOptions) {
         forwards?.forwardOrWake([]);
         throw error;
       }
-      leads = rejection('cannot_store', sentenceOf(error));
+      leads = rejection('cannot_store', messageOf(error));
     }
     forwards?.forwardOrWake('kind' in leads ? [] : leads);
     if ('kind' in leads) return answer({ delivery, source, verdict: leads, leadId: onlyIdOf(checked) });
@@ -140,7 +146,10 @@ export function createReceiver(options: ReceiverOptions) {
       const arrival = { delivery, leadId, place: leadPlace, createdAt, source, nonce };
       if (forwards === undefined) return arrival;
       const targets = forwards.targetsOf(lead);
-      if (targets.length === 0) note({ kind: 'lead-for-no-target', leadId });
+      if (targets.length === 0) {
+        const message = `the lead '${leadId}' meets the condition of no target: it is stored and forwarded to none, and so are others like it`;
+        note({ kind: 'lead-for-no-target', message });
+      }
       return { ...arrival, targets, claimed: forwards.claimedFor(lead) };
     });
   }
@@ -161,7 +170,10 @@ export function createReceiver(options: ReceiverOptions) {
   /** Keeps the delivery, without waiting for it, for those who look into the inbox. */
   function reject(delivery: Delivery, verdict: Rejection, leadId?: string): Promise<DeliveryAnswer> {
     inbox.reject([{ delivery, rejection: verdict, leadId }]).catch((error: unknown) => {
-      note({ kind: 'rejected-not-kept', why: sentenceOf(error) });
+      note({
+        kind: 'rejected-not-kept',
+        message: `${messageOf(error)}; rejected deliveries are not kept`,
+      });
     });
     return answer({ delivery, source: 'push', verdict, leadId, explanation: explain?.(delivery, verdict) });
   }
@@ -173,7 +185,7 @@ export function createReceiver(options: ReceiverOptions) {
       if (event.reason === 'other_event') await inbox.reject([{ delivery, rejection: event }]);
     } catch (error) {
       if (!(error instanceof CannotStoreError)) throw error;
-      verdict = rejection('cannot_store', sentenceOf(error));
+      verdict = rejection('cannot_store', messageOf(error));
     }
     return answer({ delivery, source: 'push', verdict });
   }

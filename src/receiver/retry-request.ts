@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts';
 import type { AttemptRecord, AttemptResult, Inbox, LeadClaim, StoredDelivery } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
 import { asReceived, isUnreadable, leadOf } from './stored-request.ts';
@@ -9,8 +10,6 @@ interface RetryOptions {
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   /** The target is the address that the app has now: a lead that it takes does not wait for the one that it had. */
   readonly isMove: boolean;
-  /** The neutral sentence of an error. */
-  readonly sentenceOf: (error: unknown) => string;
 }
 
 /** The result of sending one stored lead for a person. */
@@ -47,7 +46,7 @@ const whyUntried: Readonly<Partial<Record<LeadClaim['state'], string>>> = {
  */
 export async function retryRequest(
   stored: readonly (StoredDelivery & { readonly leadId: string })[],
-  { target, inbox, clock, isMove, sentenceOf }: RetryOptions,
+  { target, inbox, clock, isMove }: RetryOptions,
 ): Promise<readonly Retried[]> {
   const claims = await claimFree(
     stored.map(({ leadId }) => leadId),
@@ -62,7 +61,6 @@ export async function retryRequest(
   const result = await sent(
     claimedLeads.filter(({ claim }) => isSent(claim)),
     target,
-    sentenceOf,
   );
   const endedAt = clock.now();
   const records: AttemptRecord[] = [];
@@ -120,7 +118,6 @@ interface ClaimedDelivery {
 async function sent(
   leads: readonly ClaimedDelivery[],
   target: Target,
-  sentenceOf: RetryOptions['sentenceOf'],
 ): Promise<Pick<TargetResult, 'ok' | 'answer' | 'durationMs' | 'status'>> {
   const [first] = leads;
   const nothing = { ok: false, answer: '', durationMs: 0 };
@@ -134,6 +131,6 @@ async function sent(
     return await target.deliver(asReceived(first.delivery, sentLeads), attempt);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    return { ...nothing, answer: sentenceOf(error), status: 0 };
+    return { ...nothing, answer: messageOf(error), status: 0 };
   }
 }

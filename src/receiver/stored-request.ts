@@ -4,14 +4,14 @@ import type { ClaimedLead, Inbox, StoredDelivery } from '../inbox/inbox.ts';
 import { leadBytes } from '../lead/raw-lead.ts';
 import { readStoredLead } from '../lead/read-leads.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
-import type { ReceiverProblem } from './problems.ts';
+import { deliveryWithoutLead, noDeliveryOfLead } from './errors.ts';
 
 /** Why one lead cannot be sent as it is stored, which is no reason to leave the others. */
 export type Unreadable = DataError | LeadNotFoundError;
 
 export const isUnreadable = (error: unknown): error is Unreadable =>
   error instanceof LeadNotFoundError ||
-  (error instanceof DataError && error.problem?.kind === 'delivery-without-lead');
+  (error instanceof DataError && error.kind === 'delivery-without-lead');
 
 /** The delivery of that number; undefined where it is gone. */
 export async function storedDelivery(
@@ -26,7 +26,7 @@ export async function storedDelivery(
 export async function firstDelivery(inbox: Pick<Inbox, 'list'>, leadId: string): Promise<StoredDelivery> {
   let first: StoredDelivery | undefined;
   for await (const delivery of inbox.list({ leadId })) if (delivery.verdict !== 'rejected') first = delivery;
-  if (first === undefined) throw notStored(leadId);
+  if (first === undefined) throw noDeliveryOfLead(leadId);
   return first;
 }
 
@@ -43,9 +43,6 @@ export async function storedRequest(
   for await (const delivery of inbox.list(query)) if (seqs.has(delivery.seq)) deliveries.push(delivery);
   return deliveries.reverse();
 }
-
-export const notStored = (leadId: string): LeadNotFoundError =>
-  new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
 
 /** A stored delivery as it was received, without credentials; `leads`: those of it that are sent. */
 export const asReceived = (
@@ -74,9 +71,7 @@ export function leadOf({ seq, leadId, place, body, source }: StoredDelivery): Ch
   if (leadId !== undefined && read?.ok === true) {
     return { lead: read.lead, leadId, place, warnings: read.warnings };
   }
-  if (leadId === undefined || source !== 'backfill') {
-    throw new DataError({ kind: 'delivery-without-lead', number: seq } satisfies ReceiverProblem);
-  }
+  if (leadId === undefined || source !== 'backfill') throw deliveryWithoutLead(seq);
   // A service may name the id outside of the lead.
   const lead = { bytes, id: leadId, createdAt: undefined, category: undefined };
   return { lead, leadId, place, warnings: [] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CannotStoreError } from '../../src/inbox/inbox.ts';
+import { CannotStoreError } from '../../src/inbox/errors.ts';
 import { open, stores, takeOne } from './stores.ts';
 import { all, arrivalOf } from './support.ts';
 

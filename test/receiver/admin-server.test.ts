@@ -1,6 +1,5 @@
+import { describe as describeError } from '../../src/describe.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sentenceOf } from '../../src/messages/find-message.ts';
-import { describe as describeError } from '../../src/messages/command-line.ts';
 import { gauge } from '../../src/output/openmetrics.ts';
 import { openAdminServer, Readiness } from '../../src/receiver/admin-server.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -10,7 +9,7 @@ import { openWire, statuses } from '../support/wire.ts';
 async function start(host = '127.0.0.1', limits = {}) {
   const clock = new FakeClock();
   const inbox = { checkWritable: () => Promise.resolve() };
-  const readiness = new Readiness({ inbox, clock, sentenceOf, stopping: new AbortController().signal });
+  const readiness = new Readiness({ inbox, clock, stopping: new AbortController().signal });
   const server = await openAdminServer({
     host,
     addressOption: 'admin',
@@ -138,7 +137,7 @@ describe('the admin socket', () => {
       readiness: new Readiness({
         inbox: { checkWritable: () => Promise.resolve() },
         clock: new FakeClock(),
-        sentenceOf,
+
         stopping: new AbortController().signal,
       }),
       metrics: () => Promise.resolve([]),

@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { CannotStoreError, type Inbox } from '../../src/inbox/inbox.ts';
+import { CannotStoreError } from '../../src/inbox/errors.ts';
+import type { Inbox } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import { sentenceOf } from '../../src/messages/find-message.ts';
 import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
 import { ForwardWorker, type WorkerOptions } from '../../src/receiver/forward-worker.ts';
 import { createReceiver } from '../../src/receiver/receiver.ts';
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
-import type { ReceiverNote } from '../../src/receiver/problems.ts';
+import type { ReceiverNote } from '../../src/receiver/errors.ts';
 import type { ForwardAttempt } from '../../src/receiver/receiver-events.ts';
 import type { Target, TargetResult } from '../../src/receiver/targets/target.ts';
 import { Secret } from '../../src/secret.ts';
@@ -70,7 +70,7 @@ async function start(target: Target, options: StartOptions = {}) {
   const attempts: ForwardAttempt[] = [];
   const notes: ReceiverNote[] = [];
   const note = (found: ReceiverNote): void => void notes.push(found);
-  const shared = { inbox, clock, note, sentenceOf } as const;
+  const shared = { inbox, clock, note } as const;
   const workerOptions: WorkerOptions = {
     ...shared,
     verifier,
@@ -368,7 +368,12 @@ describe('a target', () => {
     await run.wait(20 * second);
     expect(await run.states('a')).toEqual(['dead 3']);
     expect(run.attempts.at(-1)).toMatchObject({ state: 'dead', retryInMs: undefined });
-    expect(run.notes).toEqual([{ kind: 'given-up', target: 'forward http://app.test', leads: 1 }]);
+    expect(run.notes).toMatchObject([
+      {
+        isWarning: true,
+        message: expect.stringContaining('1 lead is dead for forward http://app.test') as string,
+      },
+    ]);
   });
 
   it('is given up for every lead that waited too long while it is away, and for none that came since', async () => {
@@ -416,7 +421,11 @@ describe('a worker', () => {
     await run.wait(2 * second);
     expect(attempts).toEqual(['a 1']);
     expect(await run.states('a')).toMatchObject([/^done/]);
-    expect(run.notes).toContainEqual({ kind: 'forwards-stopped', why: 'full' });
+    expect(run.notes).toContainEqual({
+      kind: 'forwards-stopped',
+      message: 'leads that wait are not forwarded now: full',
+      cause: 'full',
+    });
   });
 
   it('begins no attempt that might outlive its claim', async () => {
@@ -494,6 +503,6 @@ describe('a worker', () => {
     await run.wait(30 * second);
     expect(attempts.filter((one) => one.startsWith('bad'))).toEqual(['bad 1']);
     expect(attempts.filter((one) => one.startsWith('a')).length).toBeGreaterThan(1);
-    expect(run.notes).toMatchObject([{ kind: 'lead-not-sent', leadId: 'bad' }, {}]);
+    expect(run.notes).toMatchObject([{ kind: 'lead-not-sent', cause: 'bad' }, {}]);
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { sentenceOf } from '../../src/messages/find-message.ts';
 import { Readiness } from '../../src/receiver/admin-server.ts';
 import { FakeClock } from '../support/clock.ts';
 
@@ -14,7 +13,7 @@ function readinessOf(clock: FakeClock, stop = new AbortController()) {
     inbox.asked += 1;
     return inbox.answer();
   };
-  const readiness = new Readiness({ inbox: { checkWritable }, clock, sentenceOf, stopping: stop.signal });
+  const readiness = new Readiness({ inbox: { checkWritable }, clock, stopping: stop.signal });
   return { inbox, readiness, stop };
 }
 

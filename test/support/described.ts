@@ -1,5 +1,5 @@
+import { describe } from '../../src/describe.ts';
 import { LeadsError } from '../../src/errors.ts';
-import { describe } from '../../src/messages/command-line.ts';
 
 /** What was thrown, with the message and the hint that the command line gives it. */
 export function described(thrown: unknown): unknown {

@@ -1,5 +1,5 @@
+import { describe } from '../../src/describe.ts';
 import { LeadsError } from '../../src/errors.ts';
-import { describe } from '../../src/messages/command-line.ts';
 
 /** What the command line says of the error that a call throws: message and hint. */
 export function said(call: () => unknown): string {

@@ -1,3 +1,4 @@
+import { describe } from '../../src/describe.ts';
 import { X509Certificate } from 'node:crypto';
 import {
   chmodSync,
@@ -12,7 +13,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
-import { describe } from '../../src/messages/command-line.ts';
 import { ensureAuthority, readAuthority } from '../../src/tls/local-authority.ts';
 import { FakeClock } from '../support/clock.ts';
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors.ts';
 import {
   allClasses,
   type Finding,
@@ -17,7 +18,6 @@ import { counted, grouped } from '../../output/terminal/progress.ts';
 import { type SettledLeads, settledState } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../../output/wrap.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
 import type { TestCase } from '../../output/junit.ts';
 import { writeJunitFile } from '../flags/report-file.ts';
 
@@ -336,7 +336,7 @@ export async function writeJunit(
 
 /** Replaces the file of an earlier run: an audit that did not end must not look like one that passed. */
 export async function writeJunitOfFailure(path: string, error: unknown, times: Times): Promise<void> {
-  const message = sentenceOf(error);
+  const message = messageOf(error);
   const failed = { kind: 'failed', type: 'incomplete', message, text: message } as const;
   const cases = [
     testCase('complete', failed, times.ms),

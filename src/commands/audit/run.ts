@@ -1,8 +1,8 @@
+import { noteText } from '../../describe.ts';
 import { isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { Audit } from '../../audit/audit.ts';
-import { ConfigError, DataError, ServiceError } from '../../errors.ts';
+import { ConfigError, DataError, ServiceError, messageOf } from '../../errors.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import { pointInTime } from '../flags/flag-values.ts';
 import { leadPlaceOf } from '../flags/resolve-scheme.ts';
@@ -33,7 +33,6 @@ import { statusFieldsOf } from '../../service/status-fields.ts';
 import { requestParamsOf } from '../../service/pagers/request-params.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import type { OpenedReceived } from './received-file.ts';
-import { describeWarning } from '../../messages/command-line.ts';
 import { rejectionsIn } from '../../audit/compare-leads.ts';
 import { isInboxThere, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';
@@ -128,7 +127,7 @@ const beyondHorizon = (doubt: string, { listedSince }: Audit): DataError =>
 function throwOrSay(error: unknown, { watch }: AuditCommandOptions, { messages }: Context): void {
   const mayHeal = error instanceof ServiceError || error instanceof DataError;
   if (watch === undefined || !mayHeal) throw error;
-  messages.warn(sentenceOf(error));
+  messages.warn(messageOf(error));
 }
 
 /** Says what was compared in an audit that failed on the way: nothing is known about the other leads. */
@@ -306,7 +305,7 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
   };
   const { store, inbox } =
     options.watch === undefined
-      ? await open((warning) => messages.warn(describeWarning(warning)))
+      ? await open((warning) => messages.warn(noteText(warning)))
       : await openOnceThere(location, open, context);
   return {
     name: `the inbox ${locationText(location)}`,
@@ -336,7 +335,7 @@ async function withJunitOfFailure<T>(
     const isEndOfWatch = watch !== undefined && signal.aborted;
     if (junit !== undefined && !isEndOfWatch) {
       const times = { startedAt, ms: clock.now() - startedAt };
-      const warn = (problem: unknown): void => messages.warn(sentenceOf(problem));
+      const warn = (problem: unknown): void => messages.warn(messageOf(problem));
       await writeJunitOfFailure(junit, error, times).catch(warn);
     }
     throw error;

@@ -1,10 +1,9 @@
-import { sentenceOf } from '../../messages/find-message.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context, Outcome } from '../../context.ts';
 import { withOutputErrors } from '../../files/errors.ts';
-import { InterruptedError } from '../../errors.ts';
+import { InterruptedError, messageOf } from '../../errors.ts';
 import { loadLibsql } from '../../inbox/sqlite/libsql.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { createTourPrinter, DemoError, type DemoDirectories, type LeadsProcess, tour } from './tour.ts';
@@ -40,7 +39,7 @@ export async function run({ fast }: DemoOptions, context: Context): Promise<Outc
     isInterrupted = context.signal.aborted || error instanceof InterruptedError;
     context.signal.throwIfAborted();
     if (!(error instanceof DemoError)) throw error;
-    context.messages.warn(`this step did not do what it says: ${sentenceOf(error)}`);
+    context.messages.warn(`this step did not do what it says: ${messageOf(error)}`);
     return 'problems';
   } finally {
     for (const child of running) child.interrupt();

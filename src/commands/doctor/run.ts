@@ -1,3 +1,4 @@
+import { describe, describeProblem } from '../../describe.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { type Settings, readConfig } from '../../config/load-settings.ts';
 import type { AccountSettings } from '../../config/settings.ts';
@@ -26,7 +27,6 @@ import {
 import { proxyFor } from '../../http/client/http-client.ts';
 import { openService } from '../../service/client/service.ts';
 import { authorityFor, authorityKeyPath } from '../../tls/local-authority.ts';
-import { describe, describeProblem } from '../../messages/command-line.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { marksFor, paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
 import { wrap } from '../../output/wrap.ts';

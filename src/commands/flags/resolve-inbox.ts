@@ -1,10 +1,9 @@
-import { describeWarning } from '../../messages/command-line.ts';
+import { noteText } from '../../describe.ts';
 import { resolve } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
+import { ConfigError, type Problem, UsageError } from '../../errors.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
-import type { InboxWarning } from '../../inbox/problems.ts';
 import { shellWord } from '../../front.ts';
 import type { InboxFlags } from './shared-flags.ts';
 import { ownInbox } from '../../config/directories.ts';
@@ -43,7 +42,7 @@ export async function resolveInbox(
   const options = {
     env,
     platform: context.platform,
-    warn: (found: InboxWarning) => messages.warn(describeWarning(found)),
+    warn: (warning: Problem) => messages.warn(noteText(warning)),
   };
   const location = { ...databaseLocation(named, options), file };
   if (file === undefined && flags.inbox !== undefined && location.url.password !== undefined) {

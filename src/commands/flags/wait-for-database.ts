@@ -1,15 +1,14 @@
+import { noteText } from '../../describe.ts';
+import { messageOf, type Problem } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
-import type { InboxWarning } from '../../inbox/problems.ts';
 import { DatabaseUnavailableError } from '../../inbox/postgres/database-errors.ts';
-import { describeWarning } from '../../messages/command-line.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
 
 /** Between two tries, in milliseconds: a receiver is ready within seconds of its database. */
 const firstPauseMs = 250;
 const longestPauseMs = 2000;
 
-type Warn = (found: InboxWarning) => void;
+type Warn = (warning: Problem) => void;
 
 /**
  * Opens an inbox whose database may be started later, and waits for it unless its URL says `wait=0`. What is found meanwhile
@@ -24,7 +23,7 @@ export async function openOnceThere<T>(
     readonly begin: (whyNot: () => Promise<string>) => Promise<() => Promise<void>>;
   },
 ): Promise<T> {
-  const warn: Warn = (found) => messages.warn(describeWarning(found));
+  const warn: Warn = (found) => messages.warn(noteText(found));
   if (typeof location === 'string' || !location.url.isWaitedFor) return open(warn);
   const said = new Set<string>();
   let isOpen = false;
@@ -36,8 +35,8 @@ export async function openOnceThere<T>(
   let result = await opened();
   if (result instanceof DatabaseUnavailableError) {
     let why = result;
-    messages.warn(`waits for the database${meanwhile?.said ?? ''}: ${sentenceOf(why)}`);
-    const end = await meanwhile?.begin(() => Promise.resolve(sentenceOf(why)));
+    messages.warn(`waits for the database${meanwhile?.said ?? ''}: ${messageOf(why)}`);
+    const end = await meanwhile?.begin(() => Promise.resolve(messageOf(why)));
     try {
       for (let pauseMs = firstPauseMs; result instanceof DatabaseUnavailableError;) {
         why = result;

@@ -4,8 +4,7 @@ import { LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
 import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/find-person.ts';
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
 import type { Erased, InboxReader } from '../../inbox/inbox.ts';
-import { describeProblem } from '../../messages/command-line.ts';
-import { outOfReachTexts } from '../../messages/inbox.ts';
+import { describeProblem } from '../../describe.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -154,7 +153,7 @@ function sayErased(matches: FoundPerson, erased: Erased, { messages }: Context):
 
 const placesOf = (erased: Erased | undefined): readonly string[] => [
   ...unreachablePlaces,
-  ...(erased?.outOfReach ?? []).map((place) => outOfReachTexts[place]),
+  ...(erased?.outOfReach ?? []),
 ];
 
 /** Prints one document. `erased` is undefined for a dry run, `matches` where there is no inbox. */
@@ -175,7 +174,7 @@ async function printJson(
     mentionedIn,
     erasedBefore: wasErased,
     erased: erased === undefined ? null : countsOf(erased),
-    remains: erased?.remains === undefined ? null : describeProblem(erased.remains).message,
+    remains: erased?.remains === undefined ? null : erased.remains.message,
     outOfReach: placesOf(erased),
   });
 }

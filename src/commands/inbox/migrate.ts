@@ -1,4 +1,4 @@
-import { describeWarning } from '../../messages/command-line.ts';
+import { noteText } from '../../describe.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import {
@@ -22,7 +22,7 @@ export async function run(options: InboxMigrateOptions, context: Context): Promi
   const { url, shown: name } = location;
   const { stdout, messages } = context;
   await withSession(location, async (session) => {
-    await checkServer(session, location, (warning) => messages.warn(describeWarning(warning)));
+    await checkServer(session, location, (warning) => messages.warn(noteText(warning)));
     if (await isInbox(session, location)) {
       messages.say(`the inbox ${name} is there already`);
     } else if (options.print) {

@@ -1,7 +1,6 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import type { NotOverwritten } from '../../inbox/problems.ts';
-import { describeWarning } from '../../messages/command-line.ts';
+import { noteText } from '../../describe.ts';
 import type { InboxPruneOptions } from './options.ts';
 import { withInbox } from './with-inbox.ts';
 
@@ -20,10 +19,7 @@ export async function run(options: InboxPruneOptions, context: Context): Promise
     const deliveries = dropped === 1 ? 'delivery' : 'deliveries';
     messages.say(`${dropped} ${deliveries} dropped; the ids of their leads stay known`);
     // Another process that uses the inbox may have ended a night later.
-    if (remains !== undefined) messages[isInUse(remains) ? 'say' : 'warn'](describeWarning(remains));
+    if (remains !== undefined) messages[remains.kind === 'inbox-in-use' ? 'say' : 'warn'](noteText(remains));
   });
   return 'done';
 }
-
-const isInUse = (remains: NotOverwritten): boolean =>
-  remains.kind !== 'inbox-file-not-overwritten' || remains.fault.kind === 'sqlite-locked';

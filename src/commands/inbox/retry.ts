@@ -1,15 +1,14 @@
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { LeadNotFoundError, ServiceError, UsageError } from '../../errors.ts';
+import { ServiceError, UsageError, messageOf } from '../../errors.ts';
 import type { Output } from '../../host.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
 import type { Inbox, StoredDelivery, TargetCount } from '../../inbox/inbox.ts';
-import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { write } from '../../output/stdout.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
 import { claimMsFor } from '../../receiver/forward-worker.ts';
-import type { ReceiverProblem } from '../../receiver/problems.ts';
+import { noDeliveryOfLead } from '../../receiver/errors.ts';
 import { type Retried, retryRequest, untried } from '../../receiver/retry-request.ts';
 import { firstDelivery, isUnreadable } from '../../receiver/stored-request.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
@@ -48,7 +47,7 @@ async function leadIdsOf({ id, pending }: InboxRetryOptions, inbox: Inbox): Prom
     const stored = await inbox.has(id);
     const unknown = id.find((leadId) => !stored.has(leadId));
     if (unknown === undefined) return id;
-    throw new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId: unknown } satisfies ReceiverProblem);
+    throw noDeliveryOfLead(unknown);
   }
   const seqs = new Map<string, number>();
   for await (const { leadId, seq } of inbox.waiting()) seqs.set(leadId, seq);
@@ -144,7 +143,6 @@ async function deliverTo(
     keepBody: false,
     loopbackCa: await authorityFor(to, context.paths.dataDir),
     now: () => clock.now(),
-    sentenceOf: problemSentence,
     signal,
   });
   const retried: Retried[] = [];
@@ -160,7 +158,7 @@ async function deliverTo(
       options,
       context,
       async (inbox) => {
-        const retrying = { target, inbox, clock, isMove: options.pending, sentenceOf };
+        const retrying = { target, inbox, clock, isMove: options.pending };
         const ids = await leadIdsOf(options, inbox);
         for (let i = 0; i < ids.length; i += readAtOnce) {
           const { requests, unreadable } = await requestsOf(ids.slice(i, i + readAtOnce), inbox, options);
@@ -195,7 +193,7 @@ async function requestsOf(leadIds: readonly string[], inbox: Inbox, { pending }:
       requests.set(request, [...(requests.get(request) ?? []), delivery]);
     } catch (error) {
       if (!pending || !isUnreadable(error)) throw error;
-      unreadable.push({ leadId, why: sentenceOf(error) });
+      unreadable.push({ leadId, why: messageOf(error) });
     }
   }
   return { requests: requests.values(), unreadable };

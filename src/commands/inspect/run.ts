@@ -1,3 +1,4 @@
+import { noteText } from '../../describe.ts';
 import { once } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
@@ -10,7 +11,6 @@ import {
 } from '../../inbox/open-inbox.ts';
 import { replayTarget } from '../../inspect/replay/replay-target.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
-import { describeWarning } from '../../messages/command-line.ts';
 import { claimMsFor } from '../../receiver/forward-worker.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
@@ -44,7 +44,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
         clock,
         targets: [target.name],
         claimMs: claimMsFor(timeoutMs),
-        warn: (warning) => messages.warn(describeWarning(warning)),
+        warn: (warning) => messages.warn(noteText(warning)),
       });
       try {
         return await use(inbox);

@@ -1,9 +1,9 @@
+import { messageOf } from '../../errors.ts';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
 import {
   type InspectServer,
   type InspectServerOptions,
@@ -38,7 +38,7 @@ export async function servePage(
         `${times} tried at the page: an address of an earlier run, or somebody else on this machine`,
       );
     },
-    onError: (error) => messages.note('inspect', `a request of the page failed: ${sentenceOf(error)}`),
+    onError: (error) => messages.note('inspect', `a request of the page failed: ${messageOf(error)}`),
   });
   messages.say(`inspect ${options.location} at:`);
   // The address is printed under --quiet, too: it cannot be guessed.
@@ -94,7 +94,7 @@ async function openBrowser(
     detached: true,
   });
   child.on('error', (error) => {
-    messages.note('open', `cannot open a browser: ${sentenceOf(error)}`);
+    messages.note('open', `cannot open a browser: ${messageOf(error)}`);
     void remove();
   });
   // The browser may outlive us.

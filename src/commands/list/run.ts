@@ -65,7 +65,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
     throw new IncompleteError(remainder);
   }
   if (watch === undefined) {
-    await noteRemainder(remainder, count, context);
+    noteRemainder(remainder, count, context);
     if (count === 0 && format === 'table') context.messages.say('no lead matches');
     return 'done';
   }
@@ -84,10 +84,9 @@ function rejectFieldsAsText({ json, text = '' }: ListOptions): void {
   });
 }
 
-async function noteRemainder(remainder: Remainder, count: number, { messages }: Context): Promise<void> {
+function noteRemainder(remainder: Remainder, count: number, { messages }: Context): void {
   if (typeof remainder === 'object') {
-    const { problemSentence } = await import('../../messages/find-message.ts');
-    messages.note('incomplete', `leads may be missing: ${problemSentence(remainder.reason)}`);
+    messages.note('incomplete', `leads may be missing: ${remainder.reason.message}`);
   }
   if (remainder === 'more') {
     const sentence = count === 1 ? 'this is the first lead' : `these are the first ${count} leads`;

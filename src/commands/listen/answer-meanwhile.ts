@@ -1,7 +1,7 @@
+import { messageOf } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { HttpServer } from '../../http/server/server-options.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
 import { openAdminServer } from '../../receiver/admin-server.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
 import { gauge } from '../../output/openmetrics.ts';
@@ -21,7 +21,7 @@ export async function answerMeanwhile(
   whyNot: () => Promise<string>,
 ): Promise<() => Promise<void>> {
   const { clock, messages } = context;
-  const onError = (error: unknown): void => messages.note('waiting', sentenceOf(error));
+  const onError = (error: unknown): void => messages.note('waiting', messageOf(error));
   const refused = rejection('cannot_store', 'the database of the inbox does not answer');
   const servers: HttpServer[] = [];
   const close = async (): Promise<void> => {

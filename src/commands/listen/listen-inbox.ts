@@ -1,11 +1,10 @@
-import { describeWarning } from '../../messages/command-line.ts';
+import { noteText } from '../../describe.ts';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, DataError, messageOf } from '../../errors.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';
@@ -55,7 +54,7 @@ export async function openListenInbox(
     });
   const isShort = flags.for !== undefined || flags.count !== undefined;
   const inbox = isShort
-    ? await open((warning) => messages.warn(describeWarning(warning)))
+    ? await open((warning) => messages.warn(noteText(warning)))
     : await openOnceThere(location, open, context, {
         said: ', and answers 503 meanwhile',
         async begin(whyNot) {
@@ -68,7 +67,7 @@ export async function openListenInbox(
   } catch (error) {
     // It is only said, and leads are taken all the same.
     if (!(error instanceof DataError)) throw error;
-    messages.warn(`what waits for a target is not known: ${sentenceOf(error)}`);
+    messages.warn(`what waits for a target is not known: ${messageOf(error)}`);
   }
   return {
     inbox,
@@ -157,7 +156,7 @@ export async function dropOldDeliveries(
     try {
       await inbox.prune(clock.now() - retainMs);
     } catch (error) {
-      messages.note('retain', `old deliveries were not dropped: ${sentenceOf(error)}`);
+      messages.note('retain', `old deliveries were not dropped: ${messageOf(error)}`);
     }
   } while (await slept(clock, pauseMs, signal));
 }

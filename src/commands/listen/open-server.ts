@@ -1,8 +1,8 @@
+import { describe } from '../../describe.ts';
 import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
+import { messageOf } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
-import { describe } from '../../messages/command-line.ts';
 import { shellWord } from '../../front.ts';
 import type { Receiver } from '../../receiver/receiver.ts';
 import { slept } from '../../time/clock.ts';
@@ -29,7 +29,7 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
     handle: receiver.handle,
     onError(error) {
       metrics?.failed('internal');
-      messages.warn(`a delivery failed and was answered 503: ${sentenceOf(error)}`);
+      messages.warn(`a delivery failed and was answered 503: ${messageOf(error)}`);
     },
     onRejected: (rejected, received) => void receiver.handleRejected(received, rejected),
     onHandshake({ code, problem, remote }) {

@@ -1,6 +1,5 @@
-import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
-import { LeadsError, messageOf, type Problem, ServiceError } from '../../errors.ts';
+import { messageOf, ServiceError } from '../../errors.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { StdoutWriter } from '../../output/stdout.ts';
@@ -110,7 +109,7 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
       failing = { cause, since: failing?.since ?? startedAt };
       const next = everyMs === undefined ? '' : `; trying again every ${formatSeconds(everyMs)}`;
       const counts = hasChanges ? ` (${counted(round)})` : '';
-      if (!isSaid) messages.warn(`the backfill ended early${counts}: ${sentenceOf(end.error)}${next}`);
+      if (!isSaid) messages.warn(`the backfill ended early${counts}: ${messageOf(end.error)}${next}`);
       else if (hasChanges) messages.say(`backfill: ${counted(round)}, ended early`);
       return true;
     }
@@ -120,10 +119,10 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
       messages.say(`the backfill works again, after ${formatDuration(awayMs)}`);
       failing = undefined;
     }
-    const doubt = end.kind === 'unproven' ? withoutCounts(end.reason) : undefined;
+    const doubt = end.kind === 'unproven' ? withoutCounts(end.reason.message) : undefined;
     if (end.kind === 'unproven' && doubt !== undefined && !unproven.has(doubt)) {
       unproven.add(doubt);
-      messages.warn(`the backfill may lack leads: ${problemSentence(end.reason)}`);
+      messages.warn(`the backfill may lack leads: ${end.reason.message}`);
     }
     const isNews = hasChanges || (number === 1 && !isInterrupted);
     if (isNews) messages.say(`backfill: ${counted(round)}${isInterrupted ? ', interrupted' : ''}`);
@@ -141,13 +140,11 @@ function counted(round: BackfillRound): string {
 /** The cause of a failure. An outage is one cause, in whichever form it shows. */
 function causeOf(error: unknown): string {
   if (error instanceof ServiceError) return 'outage';
-  const problem = error instanceof LeadsError ? error.problem : undefined;
-  return problem === undefined ? messageOf(error).replace(/\d+/g, '#') : withoutCounts(problem);
+  return withoutCounts(messageOf(error));
 }
 
-/** A problem without its numbers, which differ from round to round where the cause is the same. */
-const withoutCounts = (problem: Problem): string =>
-  JSON.stringify(problem, (_, fact: unknown) => (typeof fact === 'number' ? undefined : fact));
+/** A sentence without its numbers, which differ from round to round where the cause is the same. */
+const withoutCounts = (sentence: string): string => sentence.replace(/\d+/g, '#');
 
 /** The address of a receiver that is ready, and how it works. */
 export interface Listening {
@@ -418,7 +415,5 @@ const shortened = (text: string): string => (text.length > longest ? `${text.sli
 /** Why a round did not read everything, in a few words. */
 function endText(end: Exclude<RoundEnd, { kind: 'complete' }>): string {
   if (end.kind === 'interrupted') return 'interrupted';
-  return end.kind === 'unproven'
-    ? `leads may be missing: ${problemSentence(end.reason)}`
-    : sentenceOf(end.error);
+  return end.kind === 'unproven' ? `leads may be missing: ${end.reason.message}` : messageOf(end.error);
 }

@@ -3,12 +3,11 @@ import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
 import { CurrentKeys } from '../../receiver/credentials.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
-import type { ReceiverNote } from '../../receiver/problems.ts';
+import type { ReceiverNote } from '../../receiver/errors.ts';
 import { ForwardWorker } from '../../receiver/forward-worker.ts';
 import { createReceiver, type Receiver, type ReceiverOptions } from '../../receiver/receiver.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
@@ -89,7 +88,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   closers.push(async () => {
     for (const target of targets) await target.close?.();
   });
-  const note = noteWith(messages, verifier);
+  const note = noteWith(messages);
   const opening = {
     ...{ context, host, note, signal: abort.signal },
     env: withoutInboxPassword(flags, context.env),
@@ -157,7 +156,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const workers = targets.map(
     (target) =>
       new ForwardWorker(target, {
-        ...{ inbox, verifier, clock, note, sentenceOf, random: context.random },
+        ...{ inbox, verifier, clock, note, random: context.random },
         onAttempt(attempt) {
           metrics?.forwarded(attempt);
           return output.forward(attempt);
@@ -260,7 +259,8 @@ function noteUnused(current: CurrentKeys, messages: Context['messages']): void {
   for (const index of current.unused(unusedHours * 3_600_000)) {
     const number = index + 1;
     const secrets = current.keys.length;
-    noteWith(messages, current)({ kind: 'former-secret-unused', number, secrets, hours: unusedHours });
+    const text = `no delivery used secret ${number} of ${secrets} for ${unusedHours}h: it can be removed`;
+    messages.note(`former-secret-unused ${current.replaced} ${number}`, text);
   }
 }
 
@@ -293,8 +293,7 @@ function receiverFor(
     inbox,
     workers,
     clock,
-    note: noteWith(messages, verifier),
-    sentenceOf,
+    note: noteWith(messages),
     failures: simulate === undefined ? undefined : new SimulatedFailures({ ...simulate, clock, signal }),
     // Nothing is ever accepted because of what is explained.
     explain: !flags.explain
@@ -305,26 +304,12 @@ function receiverFor(
   });
 }
 
-const alwaysSaid: ReadonlySet<ReceiverNote['kind']> = new Set(['output-cut', 'given-up']);
-
-/**
- * Once for each kind, cause, set of leads, or secret of a rotation; `alwaysSaid` each time, and also under `--quiet`.
- */
 const noteWith =
-  (messages: Context['messages'], current: CurrentKeys) =>
-  (note: ReceiverNote): void => {
-    if (alwaysSaid.has(note.kind)) {
-      messages.warn(problemSentence(note));
-      return;
-    }
-    messages.note(`${note.kind} ${JSON.stringify(causeOf(note, current))}`, problemSentence(note));
+  (messages: Context['messages']) =>
+  ({ kind, cause = '', message, isWarning }: ReceiverNote): void => {
+    if (isWarning === true) messages.warn(message);
+    else messages.note(`${kind} ${cause}`, message);
   };
-
-function causeOf(note: ReceiverNote, current: CurrentKeys): readonly (string | number)[] {
-  if ('secrets' in note) return [current.replaced, note.number];
-  if (note.kind === 'lead-not-sent') return [note.leadId];
-  return note.kind === 'forwards-stopped' ? [note.why] : [];
-}
 
 /** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */
 function hostGuardFor(
@@ -333,7 +318,7 @@ function hostGuardFor(
 ): HostGuard | undefined {
   if (!http || verify) return undefined;
   const hostInUrl = host.includes(':') ? `[${host}]` : host;
-  return hostGuard(hostInUrl, problemSentence, (foreign) => {
+  return hostGuard(hostInUrl, (foreign) => {
     const advice = 'if that is your tunnel, it must send the host localhost';
     messages.note('foreign host', `a request for the host '${foreign}' was answered 403; ${advice}`);
   });

@@ -1,5 +1,5 @@
+import { messageOf } from '../../errors.ts';
 import { isLoopbackAddress } from '../../config/base-url.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
 import { gauge, type MetricFamily } from '../../output/openmetrics.ts';
 import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
 import {
@@ -22,7 +22,7 @@ export async function startAdmin(session: ListenSession) {
   const { clock, messages, resources } = context;
   const end = new AbortController();
   const delay = new EventLoopDelay();
-  const readiness = new Readiness({ inbox, clock, sentenceOf, stopping: stop.stopping });
+  const readiness = new Readiness({ inbox, clock, stopping: stop.stopping });
   const backlog = backlogCache(inbox, clock);
   const names = targets.map(({ name }) => name);
   let connections = (): number => 0;
@@ -31,7 +31,7 @@ export async function startAdmin(session: ListenSession) {
       const outstanding = backlogFamilies(await backlog(), names, clock.now());
       return [gauge(inboxUp, 1), ...outstanding];
     } catch (error) {
-      messages.note('backlog', `the metrics lack what is outstanding: ${sentenceOf(error)}`);
+      messages.note('backlog', `the metrics lack what is outstanding: ${messageOf(error)}`);
       return [gauge(inboxUp, 0)];
     }
   };
@@ -40,7 +40,7 @@ export async function startAdmin(session: ListenSession) {
     addressOption: 'admin',
     readiness,
     clock,
-    onError: (error) => messages.note('admin', `a request to --admin failed: ${sentenceOf(error)}`),
+    onError: (error) => messages.note('admin', `a request to --admin failed: ${messageOf(error)}`),
     metrics: async () => [
       { name: 'leads_build', type: 'info', help: 'This program.', samples: [build] },
       ...metrics.families(),

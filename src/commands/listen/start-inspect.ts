@@ -4,8 +4,7 @@ import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Context } from '../../context.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
+import { ConfigError, UsageError, messageOf } from '../../errors.ts';
 import { rejectUnableToSign } from '../../sender/sign-request.ts';
 import type { Key, Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';
@@ -130,6 +129,6 @@ function lowerPriority({ pid }: ChildProcess, messages: Context['messages']): vo
     setPriority(pid, niceness);
   } catch (error) {
     // A sandbox may refuse the call, and the page works without it.
-    messages.verbose(`the page of --inspect keeps its priority: ${sentenceOf(error)}`);
+    messages.verbose(`the page of --inspect keeps its priority: ${messageOf(error)}`);
   }
 }

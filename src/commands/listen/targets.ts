@@ -15,8 +15,7 @@ import type { ListenOptions } from './options.ts';
 import type { Context } from '../../context.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
 import { leadFilter } from '../../lead/filter.ts';
-import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
-import type { ReceiverNote } from '../../receiver/problems.ts';
+import type { ReceiverNote } from '../../receiver/errors.ts';
 import { defaultGiveUpMs } from '../../receiver/target-health.ts';
 import { openAppendTarget } from '../../receiver/targets/append.ts';
 import { execTarget } from '../../receiver/targets/exec.ts';
@@ -216,10 +215,10 @@ async function openPlace(
     return execTarget({ host, timeoutMs, signal, command: to.exec, env, messages, killGroup });
   }
   if ('output' in to) {
-    return openAppendTarget(to.output, { host, pid, clock, signal: context.signal, sentenceOf, note });
+    return openAppendTarget(to.output, { host, pid, clock, signal: context.signal, note });
   }
   return forwardTarget({
-    ...{ timeoutMs, scheme, sentenceOf: problemSentence, signal },
+    ...{ timeoutMs, scheme, signal },
     url: to.forward,
     keepPath: keepPath ? { urlSaidBy: where } : undefined,
     proxy: proxyFor(to.forward, context.env),

@@ -1,10 +1,10 @@
+import { describe } from '../../describe.ts';
 import { createReadStream } from 'node:fs';
 import { addAbortSignal, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { unreadable } from '../../files/errors.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
-import { describe } from '../../messages/command-line.ts';
 import { recordAt, type ScannedRecord, scanner } from '../../json/scanner.ts';
 import { ValueSplitter } from '../../json/value-splitter.ts';
 import type { LeadSource, SourceLead } from '../../sender/sender.ts';

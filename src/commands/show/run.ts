@@ -18,8 +18,7 @@ interface ShowOptions extends InboxFlags {
 export async function run({ id, format, ...options }: ShowOptions, context: Context): Promise<Outcome> {
   const { leads, fromInbox, failure } = await findLeads([id], options, context);
   if (failure !== undefined && fromInbox.length > 0 && !(failure instanceof ConfigError)) {
-    const { sentenceOf } = await import('../../messages/find-message.ts');
-    context.messages.note('show', `this is the inbox's copy: ${sentenceOf(failure)}`);
+    context.messages.note('show', `this is the inbox's copy: ${failure.message}`);
   }
   const bytes = compact(leads.get(id) ?? Buffer.alloc(0));
   await (format === 'table' ? draw(bytes, context) : print(bytes, context));

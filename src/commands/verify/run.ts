@@ -1,10 +1,10 @@
+import { describe } from '../../describe.ts';
 import { createSecretKey } from 'node:crypto';
 import { type Capture, targetOf } from '../../capture/capture.ts';
 import type { Secret } from '../../secret.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, DataError } from '../../errors.ts';
-import { describe } from '../../messages/command-line.ts';
 import { fixFlags } from '../../output/explanation.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { formatDuration } from '../../time/time-text.ts';

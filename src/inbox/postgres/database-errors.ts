@@ -1,12 +1,6 @@
 import { ConfigError, DataError, LeadsError, messageOf, ServiceError } from '../../errors.ts';
-import { cannotStore, type CannotStoreError } from '../inbox.ts';
-import {
-  type DatabaseProblem,
-  type InboxProblem,
-  isDatabaseProblem,
-  type SocketFaultKind,
-  type StoreFault,
-} from '../problems.ts';
+import type { Hint } from '../../front.ts';
+import { cannotOpenInbox, cannotReadInbox, cannotStore, freeSpace, type StoreFault } from '../errors.ts';
 import type { DatabaseHost, DatabaseUrl } from './connection/database-url.ts';
 
 /** The database cannot be reached, or does not answer: it may work later. Exit 5 where nothing catches it. */
@@ -15,19 +9,18 @@ export class DatabaseUnavailableError extends ServiceError {
   static override readonly brand: string = 'DatabaseUnavailableError';
 }
 
-/** A fault of a connection that node has no code for. */
+/** A fault of a connection that node has no code for. `cut`: it is closed, and another connection may work. */
 export class SocketFault extends Error {
-  readonly kind: SocketFaultKind;
-  /** How long a time-out was. */
-  readonly seconds: number;
+  readonly kind: 'cut' | 'no TLS' | 'other';
 
-  constructor(kind: SocketFaultKind, waitedMs = 0) {
-    super(kind);
+  constructor(message: string, kind: SocketFault['kind'] = 'other') {
+    super(message);
     this.name = 'SocketFault';
     this.kind = kind;
-    this.seconds = waitedMs / 1000;
   }
 }
+
+export const closedFault = (): SocketFault => new SocketFault('it closed the connection', 'cut');
 
 /** An error that the database answered. Its detail, which may show a row, is not kept. */
 export class DatabaseError extends Error {
@@ -48,72 +41,107 @@ interface Attempt {
   readonly hasPassword: boolean;
 }
 
+const isItRunning = 'is PostgreSQL running there?';
+const passwordPlaces = 'it is looked for in the URL, PGPASSWORD, and PGPASSFILE or ~/.pgpass';
+
 /**
  * Makes the error of a connection that could not be opened: a `ConfigError` when a setting or the server has to be changed, and a
  * `DatabaseUnavailableError` otherwise.
  */
-export function openingError(error: unknown, attempt: Attempt): LeadsError {
+export function openingError(error: unknown, { url, host: address, hasPassword }: Attempt): LeadsError {
   if (error instanceof ConfigError) return error;
-  const problem = openingProblem(error, attempt);
-  const isTransient =
-    problem.kind === 'database-unreachable' || problem.kind === 'database-has-no-connection-left';
-  const details = { cause: error };
-  return isTransient ? new DatabaseUnavailableError(problem, details) : new ConfigError(problem, details);
-}
-
-function openingProblem(error: unknown, { url, host: address, hasPassword }: Attempt): DatabaseProblem {
-  const { user, database } = url;
-  const host = hostText(address);
-  if (error instanceof SocketFault) {
-    if (error.kind === 'no TLS') return { kind: 'database-without-tls', host };
-    return { kind: 'database-unreachable', host, why: socketProblem(error) };
-  }
+  const { database } = url;
+  const user = `user '${url.user}'`;
+  const host = `the database on ${hostText(address)}`;
   const code = codeOf(error);
   const detail = messageOf(error);
-  const problems: Readonly<Record<string, DatabaseProblem>> = {
-    '28P01': { kind: hasPassword ? 'database-password-wrong' : 'database-password-missing', host, user },
-    '28000': { kind: 'database-user-rejected', host, user, detail },
-    '3D000': { kind: 'database-not-there', host, database },
-    '42501': { kind: 'database-forbidden', host, user, database },
-    '53300': { kind: 'database-has-no-connection-left', host, detail },
-    ERR_TLS_CERT_ALTNAME_INVALID: { kind: 'database-certificate-rejected', host, why: 'name' },
-    CERT_HAS_EXPIRED: { kind: 'database-certificate-rejected', host, why: 'expired' },
-    ECONNREFUSED: { kind: 'database-unreachable', host, why: 'refused' },
-    ENOENT: { kind: 'database-unreachable', host, why: 'no socket' },
-    ENOTFOUND: { kind: 'database-unreachable', host, why: 'name not found' },
-    EAI_AGAIN: { kind: 'database-unreachable', host, why: 'name not found' },
-  };
-  const problem = problems[code];
-  if (problem !== undefined) return problem;
-  if (unknownAuthority.test(code)) {
-    return { kind: 'database-certificate-rejected', host, why: 'authority' };
+  const wrong = (problem: string, hint?: Hint) =>
+    new ConfigError(`${host} ${problem}`, { hint, cause: error });
+  const unreachable = (reason: string, hint?: Hint) =>
+    new DatabaseUnavailableError(`${host} cannot be reached: ${reason}`, {
+      ...{ kind: 'database-unreachable', hint, cause: error },
+    });
+  if (error instanceof SocketFault && error.kind !== 'no TLS') return unreachable(detail);
+  switch (error instanceof SocketFault ? error.kind : code) {
+    case 'no TLS':
+      return wrong(
+        'does not offer TLS',
+        'turn it on there (ssl = on), or add sslmode=disable&insecure=true to the URL, and leads and the password travel unencrypted',
+      );
+    case '28P01':
+      return hasPassword
+        ? wrong(`does not take the password of ${user}`, passwordPlaces)
+        : wrong(`asks for a password of ${user}, and none was found`, passwordPlaces);
+    case '28000':
+      return wrong(
+        `does not let ${user} in: ${detail}`,
+        'pg_hba.conf of the server says who may connect from where, and whether with TLS',
+      );
+    case '3D000':
+      return wrong(`has no database '${database}'`, `make it: createdb ${database}`);
+    case '42501':
+      return wrong(
+        `does not let ${user} connect to '${database}'`,
+        'GRANT CONNECT ON DATABASE to the role of the inbox',
+      );
+    case '53300':
+      return new DatabaseUnavailableError(`${host} has no connection left: ${detail}`, {
+        hint: 'raise max_connections there, or put a pooler such as pgbouncer before it',
+        cause: error,
+      });
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return wrong(
+        'has a certificate for another name',
+        'name the host as the certificate does, or use sslmode=verify-ca, which does not look at the name',
+      );
+    case 'CERT_HAS_EXPIRED':
+      return wrong('has a certificate that has expired', 'renew it on the server');
+    case 'ECONNREFUSED':
+      return unreachable('connection refused', isItRunning);
+    case 'ENOENT':
+      return unreachable('there is no socket', isItRunning);
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return unreachable('the name is not found', 'check its spelling, and DNS');
   }
-  if (/^ERR_(SSL|TLS|OSSL)/.test(code)) return { kind: 'database-tls-failed', host, detail };
-  return { kind: 'database-unreachable', host, why: { detail: detail || code } };
+  if (unknownAuthority.test(code)) {
+    return wrong(
+      'has a certificate of an authority that is not known',
+      "name its authority's certificate: sslrootcert=/path/to/ca.pem in the URL",
+    );
+  }
+  if (/^ERR_(SSL|TLS|OSSL)/.test(code)) {
+    return new ConfigError(`${host}: TLS failed: ${detail}`, { cause: error });
+  }
+  return unreachable(detail || code);
 }
+
+/** Another session may do what this one could not: it was cut, or its server takes no writes any more. */
+export const isSessionLost = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailableError && error.kind === 'database-session-lost';
 
 /** A connection that broke while statements ran on it, or of which nothing more can be expected; undefined: it did not. */
 export function brokenConnection(error: unknown): DatabaseUnavailableError | undefined {
-  const problem = error instanceof SocketFault ? socketProblem(error) : brokenProblem(error);
-  return problem && new DatabaseUnavailableError(problem, { cause: error });
-}
-
-function brokenProblem(error: unknown): DatabaseProblem | undefined {
   const code = codeOf(error);
-  if (code === readOnly) return { kind: 'database-turned-read-only' };
+  const lost = (message: string, hint?: string) =>
+    new DatabaseUnavailableError(message, { kind: 'database-session-lost', hint, cause: error });
+  if (error instanceof SocketFault) {
+    return error.kind === 'cut'
+      ? lost(error.message)
+      : new DatabaseUnavailableError(error.message, { cause: error });
+  }
+  if (code === readOnly) {
+    return lost(
+      'the database is read-only, as after a failover',
+      'name all hosts in the URL, and target_session_attrs=read-write',
+    );
+  }
   // 08 are connection exceptions, with 57P the server shuts down or starts, and with 53300 a pooler has no connection left.
   if (/^(08...|57P..|53300)$/.test(code)) {
-    return { kind: 'database-ended-connection', detail: messageOf(error) };
+    return lost(`the database ended the connection: ${messageOf(error)}`);
   }
-  return cut.test(code) ? { kind: 'database-connection-cut' } : undefined;
+  return cut.test(code) ? lost('the connection to the database was cut') : undefined;
 }
-
-const socketProblem = ({ kind, seconds }: SocketFault): DatabaseProblem => ({
-  kind: 'database-socket-failed',
-  fault: kind,
-  seconds,
-});
-
 const readOnly = '25006';
 const cut = /^(E(PIPE|CONN\w+|TIMEDOUT|HOSTUNREACH|NETUNREACH)|ERR_(SSL|STREAM)\w*)$/;
 const unknownAuthority = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE/;
@@ -129,15 +157,18 @@ function codeOf(error: unknown): string {
 }
 
 /** The meanings of the database's codes, of which the first match holds; its own words are kept as the cause. */
-const faults = [
-  ['53100', 'postgres-disk-full'],
-  ['53', 'postgres-lacks-resource'],
-  ['25006', 'postgres-read-only'],
-  ['55P03', 'postgres-locked'],
-  ['57014', 'postgres-too-slow'],
-  ['57P', 'postgres-ended-connection'],
-  ['08', 'postgres-cut'],
-] as const;
+const faults: readonly (readonly [prefix: string, fault: StoreFault])[] = [
+  ['53100', { message: 'no space left on the disk of the database', hint: freeSpace }],
+  ['53', { message: 'the database lacks a resource' }],
+  [
+    readOnly,
+    { message: 'the database is read-only', hint: 'name the host that takes writes, as after a failover' },
+  ],
+  ['55P03', { message: 'another transaction holds it locked' }],
+  ['57014', { message: 'the database took too long' }],
+  ['57P', { message: 'the database ended the connection' }],
+  ['08', { message: 'the connection was cut' }],
+];
 
 /** SQLSTATE; empty for what is not the database's. */
 export const sqlState = (error: unknown): string => /^[0-9A-Z]{5}$/.exec(codeOf(error))?.[0] ?? '';
@@ -168,25 +199,19 @@ export const forbiddenTable = (table: string): DatabaseError =>
 export const isAnswered = (error: unknown): boolean =>
   sqlState(error) !== '' && !/^(08|57P)/.test(sqlState(error));
 
-/** Describes a failure as data. */
+export const namesRights = 'docs/fleet.md names the rights that a receiver needs';
+
 function faultOf(error: unknown): StoreFault {
-  const [, kind] = faults.find(([prefix]) => sqlState(error).startsWith(prefix)) ?? [];
-  if (kind !== undefined) return { kind };
-  if (isForbidden(error)) return { kind: 'postgres-forbidden', detail: messageOf(error) };
-  const problem = error instanceof LeadsError ? error.problem : undefined;
-  if (problem !== undefined && isDatabaseProblem(problem)) return problem;
-  return { kind: 'store-other-fault', detail: messageOf(error) };
+  if (error instanceof LeadsError) return { message: error.message, hint: error.details.hint };
+  const [, fault] = faults.find(([prefix]) => sqlState(error).startsWith(prefix)) ?? [];
+  return fault ?? { message: messageOf(error), hint: isForbidden(error) ? namesRights : undefined };
 }
 
-export const cannotWrite = (inbox: string, cause: unknown): CannotStoreError =>
-  cannotStore(inbox, faultOf(cause), cause);
+export const cannotWrite = (inbox: string, cause: unknown) => cannotStore(inbox, faultOf(cause), cause);
 
 /** An error for people stays as it is. */
-export function cannotRead(inbox: string, cause: unknown): unknown {
-  if (cause instanceof LeadsError) return cause;
-  const problem = { kind: 'inbox-cannot-read', inbox, fault: faultOf(cause) } satisfies InboxProblem;
-  return new DataError(problem, { cause });
-}
+export const cannotRead = (inbox: string, cause: unknown): unknown =>
+  cause instanceof LeadsError ? cause : cannotReadInbox(inbox, faultOf(cause), cause);
 
 /** Failures that pass by themselves, or once a disk has room: a conflict, a lack, a lock, or a failure of files. */
 const passing = /^(40|53|55P03|57|58)/;
@@ -195,7 +220,6 @@ const passing = /^(40|53|55P03|57|58)/;
 export function cannotOpen(inbox: string, thrown: unknown): LeadsError {
   const cause = thrown instanceof DataError ? thrown.cause : thrown;
   if (cause instanceof LeadsError) return cause;
-  const problem = { kind: 'inbox-cannot-open', inbox, fault: faultOf(cause) } satisfies InboxProblem;
   const Failure = passing.test(sqlState(cause)) ? DatabaseUnavailableError : ConfigError;
-  return new Failure(problem, { cause });
+  return new Failure(...cannotOpenInbox(inbox, faultOf(cause), cause));
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.ts';
-import type { InboxProblem } from '../problems.ts';
+import { inboxOfNewerVersion } from '../errors.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { schemaOf, schemaVersion } from '../sql/schema.ts';
 import { numberOf, textOf } from '../sql/row.ts';
@@ -47,7 +47,7 @@ export async function isInbox(session: Session, location: DatabaseLocation): Pro
   const [[row] = []] = await session.run([new Query(inSchema('SELECT version FROM @meta', schema))]);
   if (row === undefined) return false;
   if (numberOf(row['version']) === schemaVersion) return true;
-  throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: location.shown } satisfies InboxProblem);
+  throw inboxOfNewerVersion(location.shown);
 }
 
 /** How long a program waits for another one that makes the schema, and for the server, in milliseconds. */
@@ -117,18 +117,31 @@ const serverState = new Query(`SELECT current_setting('server_version_num')::int
 /** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old. */
 export async function checkServer(
   session: Session,
-  { shown: inbox }: DatabaseLocation,
+  { shown }: DatabaseLocation,
   warn: StoreOptions['warn'],
 ): Promise<void> {
+  const database = `the database of ${shown}`;
   const [[row = {}] = []] = await session.run([serverState]);
   if (numberOf(row['number']) < oldestServer) {
-    const version = textOf(row['version']);
-    throw new ConfigError({ kind: 'postgres-too-old', inbox, version } satisfies InboxProblem);
+    throw new ConfigError(`${database} is PostgreSQL ${textOf(row['version'])}`, {
+      hint: 'version 14 or newer is needed',
+    });
   }
   if (row['fsync'] === 'off') {
-    throw new ConfigError({ kind: 'postgres-without-fsync', inbox } satisfies InboxProblem);
+    throw new ConfigError(`${database} has fsync=off: a power cut would lose acknowledged leads`, {
+      hint: 'set fsync = on in postgresql.conf',
+    });
   }
-  if (row['full_page_writes'] === 'off') warn({ kind: 'postgres-without-full-pages', inbox });
+  if (row['full_page_writes'] === 'off') {
+    const message = `${database} has full_page_writes=off: a power cut may damage it`;
+    warn({ kind: 'postgres-without-full-pages', message });
+  }
   const logging = textOf(row['logging']);
-  if (logging !== '') warn({ kind: 'postgres-logs-values', inbox, settings: logging });
+  if (logging !== '') {
+    warn({
+      kind: 'postgres-logs-values',
+      message: `${database} writes what people sent into its log: ${logging} is not off`,
+      hint: 'set the lengths to 0 there, and pgaudit.log_parameter to off',
+    });
+  }
 }

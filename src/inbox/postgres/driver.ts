@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { ConfigError, messageOf } from '../../errors.ts';
 import type { Driver, WriteFailure } from '../driver.ts';
 import type { ConnectionPool } from '../inbox.ts';
-import type { DatabaseProblem, InboxProblem } from '../problems.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { numberOf, type Rows, textOf } from '../sql/row.ts';
 import {
@@ -20,13 +19,14 @@ import {
   cannotOpen,
   cannotRead,
   cannotWrite,
-  DatabaseUnavailableError,
   forbiddenTable,
   isAnswered,
   isConflict,
   isForbidden,
   isOfData,
+  isSessionLost,
   LostAnswerError,
+  namesRights,
   sqlState,
 } from './database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
@@ -51,7 +51,7 @@ export async function openPostgresDriver(
       if (!isReader) await checkServer(session, location, warn);
       if (await isInbox(session, location)) return;
       if (!isReader) return createHere(session, location);
-      throw new ConfigError({ kind: 'inbox-not-there', inbox: location.shown } satisfies InboxProblem);
+      throw new ConfigError(`there is no inbox in ${location.shown}`, { hint: makeIt });
     });
     return new PostgresDriver(pool, location, warn);
   } catch (error) {
@@ -60,13 +60,17 @@ export async function openPostgresDriver(
   }
 }
 
+const makeIt = "'leads inbox migrate' with a role that may create tables makes it";
+
 async function createHere(session: Session, location: DatabaseLocation): Promise<void> {
   try {
     await createSchema(session, location);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const problem = { kind: 'inbox-not-made', inbox: location.shown } satisfies InboxProblem;
-    throw new ConfigError(problem, { cause: error });
+    throw new ConfigError(`there is no inbox in ${location.shown}, and this role may not make it`, {
+      hint: makeIt,
+      cause: error,
+    });
   }
 }
 
@@ -122,7 +126,11 @@ const mostRows = 64;
 class PostgresDriver implements Driver {
   readonly location: string;
   readonly dialect = postgresDialect;
-  readonly outOfReach = ['archives', 'rows-still-seen', 'free-space'] as const;
+  readonly outOfReach = [
+    'archives of its write-ahead log, replicas, their logs and backups of the database',
+    'rows that a transaction which was open meanwhile still sees, until a later VACUUM',
+    "free space in the database's own files, until it is used again or VACUUM FULL rewrites them",
+  ];
   readonly #schema: string;
   readonly #pool: SessionPool;
   readonly #warn: StoreOptions['warn'];
@@ -151,7 +159,7 @@ class PostgresDriver implements Driver {
       } catch (error) {
         if (sqlState(error) === '53100') this.#isFull = true;
         if (isConflict(error) && conflicts < maxConflicts) conflicts += 1;
-        else if (wasCut(error) && !isRetried) isRetried = true;
+        else if (isSessionLost(error) && !isRetried) isRetried = true;
         else throw error;
       }
     }
@@ -160,7 +168,11 @@ class PostgresDriver implements Driver {
   writeFailure(error: unknown): WriteFailure {
     if (isForbidden(error) && !this.#isForbiddenSaid) {
       this.#isForbiddenSaid = true;
-      this.#warn({ kind: 'postgres-forbids-storing', inbox: this.location, detail: messageOf(error) });
+      this.#warn({
+        kind: 'postgres-forbids-storing',
+        message: `the database of ${this.location} does not let this role store deliveries (${messageOf(error)}): they are answered 503`,
+        hint: namesRights,
+      });
     }
     return {
       error: cannotWrite(this.location, error),
@@ -289,14 +301,16 @@ class PostgresDriver implements Driver {
   }
 
   /** Removes dead rows. Resolves to why that was not done; to undefined when it was. */
-  async #vacuum(session: Session): Promise<'rows-of-another-owner' | 'rows-not-vacuumed' | undefined> {
+  async #vacuum(session: Session): Promise<string | undefined> {
     const unowned = new Query(
       `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE nspname = $1 AND relname = ANY(string_to_array($2, ',')) AND NOT pg_catalog.pg_has_role(relowner, 'USAGE')`,
       [this.#schema, erasedTables.join(',')],
     );
     const [owned = []] = await session.run([unowned]);
-    if (owned.length > 0) return 'rows-of-another-owner';
+    if (owned.length > 0) {
+      return 'its dead rows go with VACUUM, which only the owner of the tables may run';
+    }
     try {
       for (const table of erasedTables) {
         await session.run(this.#queriesOf([new Query(`VACUUM @${table}`)]), vacuumMs);
@@ -304,7 +318,7 @@ class PostgresDriver implements Driver {
       return undefined;
     } catch (error) {
       if (!isAnswered(error)) throw error;
-      return 'rows-not-vacuumed';
+      return 'VACUUM failed: its dead rows go when the database runs it by itself';
     }
   }
 }
@@ -329,19 +343,6 @@ function lastOfEach(queries: readonly (readonly Query[])[], rows: readonly Rows[
     end += length;
     return length === 0 ? [] : (rows[end - 1] ?? []);
   });
-}
-
-const cutKinds: ReadonlySet<DatabaseProblem['kind']> = new Set([
-  'database-connection-cut',
-  'database-ended-connection',
-  'database-turned-read-only',
-]);
-
-/** A session that was idle may turn out to be cut, or its server to take no writes any more. One that is slow is no such. */
-function wasCut(error: unknown): boolean {
-  const problem = error instanceof DatabaseUnavailableError ? (error.problem as DatabaseProblem) : undefined;
-  if (problem?.kind === 'database-socket-failed') return problem.fault === 'closed';
-  return problem !== undefined && cutKinds.has(problem.kind);
 }
 
 export type { PostgresDriver };

@@ -5,10 +5,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, LeadsError } from '../../errors.ts';
 import { addressAttempts } from '../../http/client/limit-time.ts';
 import type { Secret } from '../../secret.ts';
-import type { DatabaseProblem } from '../problems.ts';
 import type { Row } from '../sql/row.ts';
 import {
   cannotOpen,
+  closedFault,
   DatabaseUnavailableError,
   hostText,
   openingError,
@@ -40,14 +40,14 @@ export async function openSession(location: DatabaseLocation): Promise<Session> 
   }
   const [first] = failures;
   if (first === undefined || failures.length === 1) throw first ?? new Error('a URL without a host');
-  const problems = failures.flatMap(({ problem }) => (problem as DatabaseProblem | undefined) ?? []);
-  const problem: DatabaseProblem = { kind: 'database-hosts-unusable', problems };
+  const reasons = failures.map(({ message }) => message).join('; ');
+  const message = `none of the ${failures.length} hosts of the database can be used: ${reasons}`;
   // A host that is down does not mend what every host that answers refuses, such as the password.
-  const answered = failures.filter((failure) => failure.problem?.kind !== 'database-unreachable');
+  const answered = failures.filter(({ kind }) => kind !== 'database-unreachable');
   const isTransient =
     answered.length === 0 || answered.some((failure) => failure instanceof DatabaseUnavailableError);
-  const details = { cause: first };
-  throw isTransient ? new DatabaseUnavailableError(problem, details) : new ConfigError(problem, details);
+  const details = { hint: first.details.hint, cause: first };
+  throw isTransient ? new DatabaseUnavailableError(message, details) : new ConfigError(message, details);
 }
 
 /** Runs work on a session of its own. Throws what `openSession` throws, or that the inbox cannot be opened. */
@@ -75,7 +75,10 @@ export async function renewCredentials(location: DatabaseLocation, text: string)
   const { user, password } = next;
   const renewed = { ...url, user, password };
   if (!isDeepStrictEqual(next, renewed)) {
-    throw new ConfigError({ kind: 'database-is-another' } satisfies DatabaseProblem);
+    throw new ConfigError(
+      'the URL differs in more than user and password, and a receiver stays with its inbox',
+      { hint: 'start it again for another one' },
+    );
   }
   if (user === url.user && password?.reveal() === url.password?.reveal()) return false;
   const session = await openSession({ ...location, url: renewed });
@@ -96,7 +99,7 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
   const end = (fault?: Error): void => {
     for (const each of sockets.toReversed()) each.destroy(fault);
   };
-  const timeOut = new SocketFault('connect time-out', url.connectTimeoutMs);
+  const timeOut = new SocketFault(`no answer in ${url.connectTimeoutMs / 1000} s`);
   const timer = setTimeout(() => end(timeOut), url.connectTimeoutMs);
   try {
     socket.setNoDelay(true);
@@ -127,17 +130,14 @@ async function passwordFor(host: DatabaseHost, location: DatabaseLocation): Prom
 }
 
 /** Throws a `DatabaseUnavailableError` when the server is not what the URL asks for. */
-function checkState(state: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {
-  const isStandby = state['is_standby'] === true;
-  const isReadOnly = sessionAttributes === 'read-write' && state['read_only'] === 'on';
+function checkState(row: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {
+  const isStandby = row['is_standby'] === true;
+  const isReadOnly = sessionAttributes === 'read-write' && row['read_only'] === 'on';
   if (sessionAttributes === 'any' || !(isStandby || isReadOnly)) return;
-  const problem: DatabaseProblem = {
-    kind: 'database-unfit',
-    host: hostText(host),
-    isStandby,
-    asked: sessionAttributes,
-  };
-  throw new DatabaseUnavailableError(problem);
+  const state = isStandby ? 'a standby' : 'read-only';
+  throw new DatabaseUnavailableError(`the database on ${hostText(host)} is ${state}`, {
+    hint: `target_session_attrs=${sessionAttributes} in the URL asks for another`,
+  });
 }
 
 /** A peer that vanished is noticed on idle connections, too. */
@@ -153,13 +153,13 @@ async function askForTls(socket: Socket): Promise<void> {
   socket.write(sslRequest);
   const [answer] = (await answered) as [Buffer];
   // More than the one byte would be unencrypted bytes of an attacker in between (CVE-2021-23222).
-  if (answer.length !== 1 || answer[0] !== takesTls) throw new SocketFault('no TLS');
+  if (answer.length !== 1 || answer[0] !== takesTls) throw new SocketFault('it does not offer TLS', 'no TLS');
 }
 
 /** Resolves to the values of the event; rejects when the socket fails or ends before it. */
 function nextEvent(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
-    const onClose = (): void => reject(new SocketFault('closed'));
+    const onClose = (): void => reject(closedFault());
     // A listener stays, since an error without one would end the process.
     socket.on('error', reject);
     socket.once('close', onClose);
@@ -200,8 +200,8 @@ async function readPem(parameter: string, path: string | undefined): Promise<str
     return await readFile(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const detail = code ?? String(cause);
-    const problem: DatabaseProblem = { kind: 'database-file-unreadable', parameter, path, detail };
-    throw new ConfigError(problem, { cause });
+    throw new ConfigError(`cannot read the ${parameter} of the database, ${path}: ${code ?? String(cause)}`, {
+      cause,
+    });
   }
 }

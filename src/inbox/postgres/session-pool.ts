@@ -1,5 +1,4 @@
 import type { ConnectionPool } from '../inbox.ts';
-import type { DatabaseProblem } from '../problems.ts';
 import { DatabaseUnavailableError } from './database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { openSession } from './open-session.ts';
@@ -88,9 +87,11 @@ export class SessionPool {
       };
       const timer = setTimeout(() => {
         this.#errors += 1;
-        const numbers = { most: this.#maxSessions, seconds: longestWaitMs / 1000 };
-        const problem: DatabaseProblem = { kind: 'database-connections-in-use', ...numbers };
-        waiting.reject(new DatabaseUnavailableError(problem));
+        waiting.reject(
+          new DatabaseUnavailableError(
+            `all ${this.#maxSessions} connections to the database were in use for ${longestWaitMs / 1000} s`,
+          ),
+        );
       }, longestWaitMs);
       if (this.#users < this.#maxSessions) waiting.begin();
       else this.#waiting.add(waiting);
@@ -130,4 +131,4 @@ export class SessionPool {
 }
 
 const closedError = (): DatabaseUnavailableError =>
-  new DatabaseUnavailableError({ kind: 'database-connections-closed' } satisfies DatabaseProblem);
+  new DatabaseUnavailableError('the connections to the database are closed');

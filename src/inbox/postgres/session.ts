@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import type { Secret } from '../../secret.ts';
 import type { Row, Rows, Value } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
-import { brokenConnection, DatabaseError, SocketFault } from './database-errors.ts';
+import { brokenConnection, closedFault, DatabaseError, SocketFault } from './database-errors.ts';
 import type { DatabaseUrl } from './connection/database-url.ts';
 
 /** How long a statement may go without a byte of answer, in milliseconds. */
@@ -44,10 +44,8 @@ export class Session {
     this.#socket = socket;
     this.#client = clientOn(socket, { url, password });
     // The library knows why and comes first, but it forgets statements that wait for the description of another one.
-    socket.once('close', () =>
-      setImmediate(() => this.#unanswered.forEach((end) => end(new SocketFault('closed')))),
-    );
-    socket.on('timeout', () => socket.destroy(new SocketFault('answer time-out', socket.timeout)));
+    socket.once('close', () => setImmediate(() => this.#unanswered.forEach((end) => end(closedFault()))));
+    socket.on('timeout', () => socket.destroy(unanswered(socket)));
   }
 
   get isClosed(): boolean {
@@ -114,7 +112,7 @@ export class Session {
       return this.#client.typed(value, statement instanceof ColumnQuery ? 0 : typeOf(value));
     });
     try {
-      if (this.isClosed) throw new SocketFault('closed');
+      if (this.isClosed) throw closedFault();
       return await this.#client.unsafe<Row[]>(statement.text, values as postgres.ParameterOrJSON<never>[], {
         prepare: !this.#isPooled,
         // Without parameters the library would use the protocol that takes several statements in one text.
@@ -126,6 +124,9 @@ export class Session {
   }
 }
 
+const unanswered = ({ timeout = 0 }: Socket): SocketFault =>
+  new SocketFault(`a statement was not answered in ${timeout / 1000} s`);
+
 const sessionState = new Query(`SELECT current_setting('transaction_read_only') AS read_only,
   pg_is_in_recovery() AS is_standby, pg_backend_pid() AS pid`);
 
@@ -136,7 +137,7 @@ function clientOn(socket: Socket, { url, password }: Login): postgres.Sql {
   let isTaken = false;
   const options = {
     socket: (): Socket => {
-      if (isTaken || socket.destroyed) throw new SocketFault('closed');
+      if (isTaken || socket.destroyed) throw closedFault();
       isTaken = true;
       return socket;
     },
@@ -186,8 +187,9 @@ function bytesOf(text: string): Buffer {
 function ownError(error: unknown): unknown {
   if (error instanceof postgres.PostgresError) return new DatabaseError(error.message, error.code);
   const { code } = error as { readonly code?: unknown };
-  if (code === 'SASL_SIGNATURE_MISMATCH') return new SocketFault('unproven server');
-  if (typeof code === 'string' && code.startsWith('CONNECTION_')) return new SocketFault('closed');
-  if (error instanceof SocketFault) return new SocketFault(error.kind, error.seconds * 1000);
+  if (code === 'SASL_SIGNATURE_MISMATCH')
+    return new SocketFault('it does not prove that it knows the password');
+  if (typeof code === 'string' && code.startsWith('CONNECTION_')) return closedFault();
+  if (error instanceof SocketFault) return new SocketFault(error.message, error.kind);
   return error;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
-import type { InboxProblem } from '../problems.ts';
+import { inboxOfNewerVersion, otherFile } from '../errors.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { schemaOf, schemaVersion } from '../sql/schema.ts';
 import type { Database } from './libsql.ts';
@@ -15,11 +15,9 @@ const applicationId = 0x6c656164;
 export function isInbox(database: Database, path: string): boolean {
   if (database.prepare('SELECT name FROM sqlite_master LIMIT 1').get([]) === undefined) return false;
   if (pragma(database, 'application_id') !== applicationId) {
-    throw new ConfigError({ kind: 'inbox-of-other-program', inbox: path } satisfies InboxProblem);
+    throw new ConfigError(`${path} is the database of another program, not an inbox`, { hint: otherFile });
   }
-  if (pragma(database, 'user_version') !== schemaVersion) {
-    throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: path } satisfies InboxProblem);
-  }
+  if (pragma(database, 'user_version') !== schemaVersion) throw inboxOfNewerVersion(path);
   return true;
 }
 

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
-import { messageOf } from '../../errors.ts';
+import { messageOf, type Problem } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Driver, WriteFailure } from '../driver.ts';
-import type { NotOverwritten } from '../problems.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { numberOf, type Rows, type Value } from '../sql/row.ts';
 import {
@@ -50,7 +49,10 @@ class SqliteDriver implements Driver {
 
   constructor(database: Database, options: Options) {
     this.location = options.location;
-    this.outOfReach = this.location === inMemory ? [] : ['snapshots'];
+    this.outOfReach =
+      this.location === inMemory
+        ? []
+        : ['snapshots of the file system, and what it keeps of blocks that it freed'];
     this.#database = database;
     this.#options = options;
     this.#health = new FileHealth(options);
@@ -132,7 +134,7 @@ class SqliteDriver implements Driver {
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what is thrown rejects
-  async compact(): Promise<NotOverwritten | undefined> {
+  async compact(): Promise<Problem | undefined> {
     const failed = this.location === inMemory ? undefined : shrink(this.#database);
     if (failed === undefined) return undefined;
     const isPassing = isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL');
@@ -173,9 +175,15 @@ class SqliteDriver implements Driver {
       const { location: path } = this;
       const file = fileAt(path);
       if (file === this.#file) return;
-      const change = { path, change: file === undefined ? 'gone' : 'replaced' } as const;
-      this.#lost = new FileFault({ kind: 'store-file-changed', ...change });
-      this.#options.warn({ kind: 'inbox-file-lost', ...change });
+      const change = file === undefined ? 'deleted or moved' : 'replaced';
+      const hint = 'start leads again to use what is there now';
+      this.#lost = new FileFault(`${path} was ${change} while in use`, { hint });
+      this.#options.warn({
+        kind: 'inbox-file-lost',
+        message:
+          `${path} was ${change} while it was in use: every delivery is answered 503 until this receiver is restarted, ` +
+          'and what was stored before is only in the file that is gone',
+      });
     }
     throw this.#lost;
   }
@@ -199,7 +207,7 @@ function fileAt(path: string): string | undefined {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
     return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
   } catch (error) {
-    throw new FileFault({ kind: 'store-other-fault', detail: messageOf(error) }, error);
+    throw new FileFault(messageOf(error), { cause: error });
   }
 }
 

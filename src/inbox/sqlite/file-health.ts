@@ -1,5 +1,5 @@
 import { open, rm, statfs } from 'node:fs/promises';
-import { messageOf } from '../../errors.ts';
+import { saveDamaged } from '../errors.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';
 import { isDamage, sqliteCode } from './sqlite-errors.ts';
 
@@ -23,7 +23,12 @@ export class FileHealth {
     if (/^SQLITE_(FULL|IOERR)/.test(sqliteCode(error))) this.#noRoom = error;
     if (this.#isDamageSaid || !isDamage(error)) return;
     this.#isDamageSaid = true;
-    this.#options.warn({ kind: 'inbox-damaged', inbox: this.#options.location, detail: messageOf(error) });
+    const { location, warn } = this.#options;
+    warn({
+      kind: 'inbox-damaged',
+      message: `the inbox ${location} is damaged (${error.message}): leads in the damaged part are answered 503`,
+      hint: `stop this receiver; then ${saveDamaged(location)}`,
+    });
   }
 
   /**

@@ -1,15 +1,15 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, type Problem } from '../../errors.ts';
 import { closeToOthers } from '../../files/close-to-others.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { InboxProblem, NotOverwritten } from '../problems.ts';
+import { otherFile, type StoreFault } from '../errors.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';
 import { createSchema, isInbox } from './create-schema.ts';
 import { textOf } from '../sql/row.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
-import { cannotOpen, faultOf, isBusy, sqliteCode } from './sqlite-errors.ts';
+import { cannotOpen, faultOf, isBusy, isDamage, sqliteCode } from './sqlite-errors.ts';
 
 /** How long opening waits for another process's transaction, in milliseconds. */
 const busyMs = 5000;
@@ -53,7 +53,7 @@ export async function openReadOnly(path: string): Promise<Database> {
     const database = new Libsql(url, { timeout: busyMs });
     try {
       if (isInbox(database, path)) return database;
-      throw new ConfigError({ kind: 'inbox-is-empty-database', inbox: path } satisfies InboxProblem);
+      throw new ConfigError(`${path} is an empty database, not an inbox`, { hint: otherFile });
     } catch (error) {
       database.close();
       throw error;
@@ -76,7 +76,7 @@ export async function openReadOnly(path: string): Promise<Database> {
 const hasLog = (path: string): boolean => (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 const notAFile = (path: string): ConfigError =>
-  new ConfigError({ kind: 'inbox-is-no-file', inbox: path } satisfies InboxProblem);
+  new ConfigError(`cannot open the inbox ${path}: it is not a regular file`);
 
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {
@@ -145,10 +145,18 @@ class LogInUseError extends Error {
 }
 
 /** Describes a failure to rewrite the file. */
-export const notOverwritten = (inbox: string, failed: unknown): NotOverwritten =>
-  failed instanceof LogInUseError
-    ? { kind: 'inbox-log-not-emptied' }
-    : { kind: 'inbox-file-not-overwritten', fault: faultOf(inbox, failed) };
+export function notOverwritten(inbox: string, failed: unknown): Problem {
+  const kind = isBusy(failed) ? 'inbox-in-use' : 'inbox-not-overwritten';
+  if (failed instanceof LogInUseError) {
+    return { kind, message: 'its log could not be emptied: another process reads the inbox' };
+  }
+  const { message, hint } = faultOf(inbox, failed);
+  return {
+    kind,
+    message: `the file could not be rewritten: ${message}`,
+    hint: isDamage(failed) ? hint : undefined,
+  };
+}
 
 /** A file with more in it takes seconds to be rewritten, in bytes; a receiver must be listening by then. */
 const maxOverwritten = 100 * 1024 * 1024;
@@ -156,14 +164,19 @@ const maxOverwritten = 100 * 1024 * 1024;
 /** Rewrites the file where that is due, now or later: the inbox works without that. */
 function overwriteErased(database: Database, inbox: string, warn: StoreOptions['warn']): void {
   if (database.prepare('SELECT 1 FROM meta WHERE overwrite_due = 1').all([]).length === 0) return;
-  const warnOf = (why: NotOverwritten): void => warn({ kind: 'inbox-holds-erased', inbox, why });
+  const warnOf = ({ message, hint = "the next 'leads inbox erase' completes it" }: StoreFault): void =>
+    warn({
+      kind: 'inbox-holds-erased',
+      message: `the inbox ${inbox} still holds a copy of what was erased: ${message}`,
+      hint,
+    });
   const [size] = database
     .prepare(
       'SELECT (page_count - freelist_count) * page_size AS used FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
     )
     .all([]);
   if (Number(size?.['used']) > maxOverwritten) {
-    warnOf({ kind: 'inbox-too-large-to-overwrite' });
+    warnOf({ message: 'it is too large to be rewritten at a start' });
     return;
   }
   const failed = shrink(database);
@@ -188,7 +201,7 @@ export async function overwriteFile(
   database: Database,
   inbox: string,
   clock: Pick<Clock, 'steady' | 'sleep'>,
-): Promise<NotOverwritten | undefined> {
+): Promise<Problem | undefined> {
   const deadline = clock.steady() + waitMs;
   /** Only others that use the file may be gone a moment later. */
   const tried = async (step: () => unknown): Promise<unknown> => {

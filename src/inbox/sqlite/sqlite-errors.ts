@@ -1,17 +1,34 @@
 import { ConfigError, DataError, messageOf } from '../../errors.ts';
-import { cannotStore, type CannotStoreError } from '../inbox.ts';
-import type { InboxProblem, StoreFault } from '../problems.ts';
+import {
+  cannotOpenInbox,
+  cannotReadInbox,
+  cannotStore,
+  freeSpace,
+  saveDamaged,
+  type StoreFault,
+} from '../errors.ts';
 
-/** The meanings of the database's codes; its own words are kept as the cause. */
-const faults = [
-  ['SQLITE_FULL', 'sqlite-full'],
-  ['SQLITE_BUSY', 'sqlite-locked'],
-  ['SQLITE_LOCKED', 'sqlite-locked'],
-  ['SQLITE_READONLY', 'sqlite-read-only'],
-  ['SQLITE_NOTADB', 'sqlite-no-inbox'],
-  ['SQLITE_IOERR', 'sqlite-io-error'],
-  ['SQLITE_CANTOPEN', 'sqlite-not-opened'],
-] as const;
+const lockedFault: StoreFault = { message: 'another process holds it locked' };
+
+/** The meanings of the database's primary codes; its own words are kept as the cause. */
+const faults: Readonly<Record<string, StoreFault>> = {
+  FULL: { message: 'no space left on the device', hint: freeSpace },
+  BUSY: lockedFault,
+  LOCKED: lockedFault,
+  READONLY: {
+    message: 'it is read-only',
+    hint: (front) => `make the file and its directory writable, or name another ${front.option('inbox')}`,
+  },
+  NOTADB: {
+    message: 'it is not an inbox database',
+    hint: (front) => `move it away, or name another ${front.option('inbox')}`,
+  },
+  IOERR: { message: 'I/O error' },
+  CANTOPEN: {
+    message: 'it cannot be opened',
+    hint: 'check that the directory exists and is writable',
+  },
+};
 
 /** The database's name for what failed, such as `SQLITE_BUSY`; empty for any other error. */
 export const sqliteCode = (error: unknown): string => {
@@ -25,34 +42,33 @@ export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(
 export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
 
 /** The file was lost or cannot be looked at, which the database does not notice. */
-export class FileFault extends Error {
-  readonly fault: StoreFault;
+export class FileFault extends Error implements StoreFault {
+  readonly hint: string | undefined;
 
-  constructor(fault: StoreFault, cause?: unknown) {
-    super(fault.kind, { cause });
-    this.fault = fault;
+  constructor(message: string, { hint, cause }: { readonly hint?: string; readonly cause?: unknown } = {}) {
+    super(message, { cause });
+    this.hint = hint;
   }
 }
 
 export function faultOf(path: string, error: unknown): StoreFault {
-  if (error instanceof FileFault) return error.fault;
-  if (isDamage(error)) return { kind: 'sqlite-damaged', path };
-  const [, kind] = faults.find(([prefix]) => sqliteCode(error).startsWith(prefix)) ?? [];
-  return kind === undefined ? { kind: 'store-other-fault', detail: messageOf(error) } : { kind };
+  if (error instanceof FileFault) return error;
+  if (isDamage(error)) return { message: 'the database is damaged', hint: saveDamaged(path) };
+  const [, code = ''] = /^SQLITE_([A-Z]+)/.exec(sqliteCode(error)) ?? [];
+  return faults[code] ?? { message: messageOf(error) };
 }
 
-export const cannotWrite = (inbox: string, cause: unknown): CannotStoreError =>
+export const cannotWrite = (inbox: string, cause: unknown) =>
   cannotStore(inbox, faultOf(inbox, cause), cause);
 
 /** An error that is not the database's stays as it is. */
 export function cannotRead(inbox: string, cause: unknown): unknown {
   if (!(cause instanceof FileFault) && !sqliteCode(cause).startsWith('SQLITE_')) return cause;
-  const problem = { kind: 'inbox-cannot-read', inbox, fault: faultOf(inbox, cause) } satisfies InboxProblem;
-  return new DataError(problem, { cause });
+  return cannotReadInbox(inbox, faultOf(inbox, cause), cause);
 }
 
 /** `cause`: of the database, or what `cannotRead` made of it. */
 export function cannotOpen(inbox: string, cause: unknown): ConfigError {
   const fault = faultOf(inbox, cause instanceof DataError ? cause.cause : cause);
-  return new ConfigError({ kind: 'inbox-cannot-open', inbox, fault } satisfies InboxProblem, { cause });
+  return new ConfigError(...cannotOpenInbox(inbox, fault, cause));
 }

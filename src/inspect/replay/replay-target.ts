@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { replayHeader } from '../../receiver/targets/forward-request.ts';
-import { problemSentence } from '../../messages/find-message.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { signatureHeaders, type Signer } from '../../sender/sign-request.ts';
@@ -39,7 +38,6 @@ export function replayTarget({ signer, now, ...options }: ReplayTargetOptions): 
     loopbackCa: undefined,
     trust,
     now,
-    sentenceOf: problemSentence,
     signal,
     headersOf: (request) => [
       ...(signer === undefined ? [] : signatureHeaders(signer, contentOf(request), now())),

@@ -1,5 +1,4 @@
 import type { Inbox } from '../../inbox/inbox.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
 import { retryRequest } from '../../receiver/retry-request.ts';
 import { storedDelivery } from '../../receiver/stored-request.ts';
 import type { Target } from '../../receiver/targets/target.ts';
@@ -61,7 +60,7 @@ export class Replayer {
       const problem = whyNotReplayable(stored);
       if (problem !== undefined) throw new RequestProblem({ status: 409, code: 'not-replayable', problem });
       const { leadId = '' } = stored;
-      const options = { target, inbox, clock, sentenceOf, isMove: false };
+      const options = { target, inbox, clock, isMove: false };
       const [retried] = await retryRequest([{ ...stored, leadId }], options);
       if (retried === undefined) throw new Error('a target gave no result');
       const { ok, answer, durationMs } = retried;

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
+import { messageOf } from '../../errors.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
 import { type Lock, lock } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
@@ -12,7 +13,7 @@ import { syncDirectory } from '../../files/replace.ts';
 import type { AttemptRecord, Inbox, StoredRef } from '../../inbox/inbox.ts';
 import type { IdField } from '../../lead/find-leads.ts';
 import { readLead } from '../../lead/read-leads.ts';
-import type { ReceiverNote } from '../problems.ts';
+import type { ReceiverNote } from '../errors.ts';
 import { isUnreadable, leadOf, storedDelivery } from '../stored-request.ts';
 import { lostLines } from './lost-lines.ts';
 import type { Target } from './target.ts';
@@ -22,8 +23,6 @@ const appendTargetName = (path: string, host: string | undefined): string =>
   ['output', host, resolve(path)].filter((part) => part !== undefined).join(' ');
 
 export interface AppendTargetOptions extends Pick<Context, 'pid' | 'clock' | 'signal'> {
-  /** The neutral sentence of an error, for results. */
-  readonly sentenceOf: (error: unknown) => string;
   readonly note: (note: ReceiverNote) => void;
   /** The name of this machine, where receivers on other machines share the inbox. */
   readonly host?: string | undefined;
@@ -35,7 +34,6 @@ export interface AppendTargetOptions extends Pick<Context, 'pid' | 'clock' | 'si
  * counts as done.
  */
 export async function openAppendTarget(path: string, options: AppendTargetOptions): Promise<Target> {
-  const { sentenceOf } = options;
   const file = new LineFile(resolve(path), options);
   await file.open();
   const group = new GroupCommit<Uint8Array, void>(async (lines) => {
@@ -48,10 +46,7 @@ export async function openAppendTarget(path: string, options: AppendTargetOption
     async deliver({ leads }) {
       const started = performance.now();
       const lines = leads.flatMap(({ lead }) => [lead.bytes, lineFeed]);
-      const failure = await group.add(Buffer.concat(lines)).then(
-        () => undefined,
-        (error: unknown) => sentenceOf(error),
-      );
+      const failure = await group.add(Buffer.concat(lines)).then(() => undefined, messageOf);
       const durationMs = Math.round(performance.now() - started);
       if (failure === undefined) return { to: 'output', ok: true, answer: 'written', durationMs };
       return { to: 'output', ok: false, answer: failure, durationMs, isDown: true };
@@ -166,8 +161,15 @@ class LineFile {
   async #look(file: OpenFile, size: number): Promise<void> {
     // A look that fails is repeated before the next line: only then is the size known.
     const isLineOpen = await endsInsideLine(file.handle, size);
-    if (size < file.size)
-      this.#options.note({ kind: 'output-cut', path: this.#path, size: file.size, left: size });
+    if (size < file.size) {
+      this.#options.note({
+        kind: 'output-cut',
+        message:
+          `${this.#path} was cut from ${file.size} to ${size} bytes by another program: leads written meanwhile may be gone from it; ` +
+          'rotate it by renaming it',
+        isWarning: true,
+      });
+    }
     file.size = size;
     file.isLineOpen = isLineOpen;
   }

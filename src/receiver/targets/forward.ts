@@ -4,7 +4,6 @@ import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/errors.ts';
 import { withoutSecrets } from '../../secret.ts';
 import { parseProblem, problemText } from '../../service/client/problem-text.ts';
 import { retryAfterMs } from '../../service/client/rate-limit.ts';
-import type { TargetProblem } from '../problems.ts';
 import { forwardRequest, type HeadersOf, splitCredentials } from './forward-request.ts';
 import type { Target, TargetResult } from './target.ts';
 
@@ -31,8 +30,6 @@ interface ForwardOptions {
   readonly headersOf?: HeadersOf | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The sentence of a failure, for results. */
-  readonly sentenceOf: (problem: TargetProblem) => string;
   /** Aborts the requests in flight. */
   readonly signal: AbortSignal;
 }
@@ -54,7 +51,7 @@ const connections = 64;
  */
 export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath, scheme, proxy, timeoutMs, keepBody, loopbackCa, signal } = options;
-  const { trust, headersOf, sentenceOf, now } = options;
+  const { trust, headersOf, now } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, loopbackCa, trust, proxy, now: () => performance.now() });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
@@ -70,19 +67,14 @@ export function forwardTarget(options: ForwardOptions): Target {
   };
   const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
     if (message === undefined) {
-      const answer = sentenceOf({ kind: 'target-path-left', url: keepPath?.urlSaidBy ?? url.href });
+      const answer = `its path leads out of ${keepPath?.urlSaidBy ?? url.href}`;
       return { to: 'forward', ok: false, answer, durationMs: 0 };
     }
     const posted = await poster.post(message, { timeoutMs, signal });
     const durationMs = Math.round(posted.durationMs);
     if (!posted.ok) {
-      const answer = sentenceOf({
-        kind: 'target-unreached',
-        why: failureOf(posted.code, posted.detail, url),
-        timeoutMs,
-        reason: posted.detail,
-        proxy: proxy?.host,
-      });
+      const through = proxy === undefined ? '' : ` (through the proxy ${proxy.host})`;
+      const answer = `${unreachedText(posted.code, posted.detail, url, timeoutMs)}${through}`;
       return { to: 'forward', ok: false, answer, durationMs, isDown: true };
     }
     const { status } = posted;
@@ -114,13 +106,11 @@ export function forwardTarget(options: ForwardOptions): Target {
   };
 }
 
-function failureOf(
-  code: string,
-  detail: unknown,
-  { protocol }: URL,
-): Extract<TargetProblem, { readonly kind: 'target-unreached' }>['why'] {
-  if (code === 'timeout' || code === 'aborted') return code;
-  if (code === 'ECONNREFUSED') return 'refused';
-  if (typeof detail === 'string' && isPlainHttpAnswer(detail)) return 'speaks-plain-http';
-  return protocol === 'http:' && isClosedOnPlainHttp(code) ? 'closed-on-plain-http' : 'other';
+function unreachedText(code: string, detail: string, { protocol }: URL, timeoutMs: number): string {
+  if (code === 'timeout') return `no answer within ${timeoutMs / 1000} s`;
+  if (code === 'aborted') return 'given up at the end';
+  if (code === 'ECONNREFUSED') return 'connection refused';
+  if (isPlainHttpAnswer(detail)) return 'the app speaks plain HTTP: use http://';
+  const isTls = protocol === 'http:' && isClosedOnPlainHttp(code);
+  return isTls ? 'connection closed without an answer: is it HTTPS?' : detail;
 }

@@ -32,9 +32,7 @@ it('says that the file is as large as before where it does not fit twice, and le
   const run = await leads(['inbox', 'prune', '--before', new Date(10).toISOString(), '--inbox', path]);
   expect(run).toMatchObject({
     exitCode: 0,
-    stderr: expect.stringMatching(
-      /10 deliveries dropped.*could not be written anew: no space left/s,
-    ) as unknown,
+    stderr: expect.stringMatching(/10 deliveries dropped.*could not be rewritten: no space left/s) as unknown,
   });
   expect(statSync(`${path}-wal`).size).toBe(0);
   await receiver.checkWritable();

@@ -104,7 +104,6 @@ describe('several targets', () => {
     const shared = {
       host: 'web-1',
       timeoutMs: 1,
-      sentenceOf: () => '',
       signal: new AbortController().signal,
     };
     const exec = execTarget({

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CannotStoreError, type Inbox } from '../../../src/inbox/inbox.ts';
+import { CannotStoreError } from '../../../src/inbox/errors.ts';
+import type { Inbox } from '../../../src/inbox/inbox.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';

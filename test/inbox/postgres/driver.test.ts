@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { CannotStoreError } from '../../../src/inbox/inbox.ts';
+import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { openPostgresDriver } from '../../../src/inbox/postgres/driver.ts';
 import { isOfData } from '../../../src/inbox/postgres/database-errors.ts';
@@ -10,7 +10,6 @@ import { startPooler } from '../../support/postgres/pgbouncer.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
-import { inWords } from '../../support/in-words.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { inboxIn } from './database.ts';
 import { locationOf } from './location.ts';
@@ -176,7 +175,7 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     await inbox.client.begin(async (client) => {
       await client.unsafe(`SELECT FROM "${inbox.name}".meta FOR UPDATE`);
       const error: unknown = await driver.write(() => insert(nonce('a'))).catch((reason: unknown) => reason);
-      await expect(inWords(Promise.reject(driver.writeFailure(error).error))).rejects.toThrow(
+      await expect(Promise.reject(driver.writeFailure(error).error)).rejects.toThrow(
         'another transaction holds it locked',
       );
     });
@@ -265,9 +264,7 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     await driver.write(() => insert(nonce('b')));
     await inbox.client.unsafe(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
     proxies[0]?.cut();
-    await expect(inWords(driver.write(() => insert(nonce('c'))))).rejects.toThrow(
-      /connection refused.*read-only/s,
-    );
+    await expect(driver.write(() => insert(nonce('c')))).rejects.toThrow(/connection refused.*read-only/s);
     await inbox.client.unsafe(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
     await driver.write(() => insert(nonce('d')));
     expect(await driver.read(sql`SELECT nonce FROM @nonces`)).toHaveLength(3);
@@ -323,7 +320,9 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
   it('overwrites what was deleted, and says where it may not', async () => {
     const inbox = inboxIn(address);
     const driver = await open(inbox.location());
-    const always = ['archives', 'rows-still-seen', 'free-space'];
+    const always = [/write-ahead log/, /still sees/, /VACUUM FULL/].map(
+      (text) => expect.stringMatching(text) as string,
+    );
     expect(await driver.overwrite()).toEqual({ remains: undefined, outOfReach: always });
     await expect
       .poll(async () => {
@@ -337,7 +336,7 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     await inbox.query('ALTER TABLE S.leads OWNER TO CURRENT_USER');
     expect(await driver.overwrite()).toEqual({
       remains: undefined,
-      outOfReach: ['rows-of-another-owner', ...always],
+      outOfReach: [expect.stringContaining('only the owner') as string, ...always],
     });
   });
 
@@ -345,7 +344,7 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     const inbox = inboxIn(address);
     await expect(open(inbox.location(), true)).rejects.toMatchObject({
       code: 'config',
-      problem: { kind: 'inbox-not-there' },
+      message: expect.stringContaining('there is no inbox in') as string,
     });
     expect(await inbox.query(`SELECT FROM pg_namespace WHERE nspname = '${inbox.name}'`)).toEqual([]);
     await open(inbox.location());
@@ -360,12 +359,12 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     await open(inbox.location());
     await inbox.query('UPDATE S.meta SET version = 2');
     await expect(open(inbox.location())).rejects.toMatchObject({
-      problem: { kind: 'inbox-of-newer-version' },
+      message: expect.stringContaining('newer version') as string,
     });
     const database = await newDatabase(address);
     const forbidden = inboxIn(address, { database });
     await forbidden.client.unsafe(`ALTER DATABASE ${database} OWNER TO postgres`);
-    await expect(open(forbidden.location())).rejects.toMatchObject({ problem: { kind: 'inbox-not-made' } });
+    await expect(open(forbidden.location())).rejects.toThrow('this role may not make it');
   });
 
   it('takes a name of a schema as it is', async () => {

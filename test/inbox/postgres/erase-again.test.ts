@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { CannotStoreError } from '../../../src/inbox/inbox.ts';
+import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { open, takeOne } from '../stores.ts';

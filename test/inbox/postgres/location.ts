@@ -1,4 +1,4 @@
-import { describeWarning } from '../../../src/messages/command-line.ts';
+import { noteText } from '../../../src/describe.ts';
 import {
   type DatabaseLocation,
   databaseLocation,
@@ -20,5 +20,5 @@ export const locationOf = (
     env: { HOME: '/nonexistent', ...env },
     platform: 'linux',
     allowsPlain,
-    warn: (found) => void warnings.push(describeWarning(found)),
+    warn: (found) => void warnings.push(noteText(found)),
   });

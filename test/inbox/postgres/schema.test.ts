@@ -1,5 +1,4 @@
-import { inWords } from '../../support/in-words.ts';
-import { describeWarning } from '../../../src/messages/command-line.ts';
+import { noteText } from '../../../src/describe.ts';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
@@ -58,10 +57,8 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     await expect(openInboxReader({ location: inbox.location(), clock })).rejects.toThrow(ConfigError);
     await open(inbox.location());
     await inbox.query('UPDATE S.meta SET version = 2');
-    await expect(inWords(open(inbox.location()))).rejects.toThrow(/newer version/);
-    await expect(inWords(openInboxReader({ location: inbox.location(), clock }))).rejects.toThrow(
-      /newer version/,
-    );
+    await expect(open(inbox.location())).rejects.toThrow(/newer version/);
+    await expect(openInboxReader({ location: inbox.location(), clock })).rejects.toThrow(/newer version/);
   });
 
   it('is not made by a role that may not, which is shown the way', async () => {
@@ -70,7 +67,7 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     const role = `role_${inbox.name}`;
     await inbox.client.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD '${address.password}'`);
     const refused = open(inbox.location({ user: role }));
-    await expect(inWords(refused)).rejects.toMatchObject({
+    await expect(refused).rejects.toMatchObject({
       code: 'config',
       hint: expect.stringContaining('leads inbox migrate') as unknown,
     });
@@ -85,7 +82,7 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${inbox.name}" TO ${user};
       REVOKE INSERT ON "${inbox.name}".leads FROM ${user}`);
     const receiver = await open(inbox.location({ user }));
-    await expect(inWords(takeOne(receiver, arrivalOf({ id: 'a' })))).rejects.toThrow(
+    await expect(takeOne(receiver, arrivalOf({ id: 'a' }))).rejects.toThrow(
       /permission denied for table leads/,
     );
     await inbox.query(`GRANT INSERT ON S.leads TO ${user}`);
@@ -103,9 +100,9 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     const warnings: string[] = [];
     const check = (fsync: string, number: number) =>
       checkServer(server(fsync, number), locationOf('postgres://u@localhost/x'), (found) =>
-        warnings.push(describeWarning(found)),
+        warnings.push(noteText(found)),
       );
-    await expect(inWords(check('off', 140_000))).rejects.toThrow(/fsync=off/);
+    await expect(check('off', 140_000)).rejects.toThrow(/fsync=off/);
     await expect(check('on', 130_009)).rejects.toThrow(ConfigError);
     await check('on', 140_000);
     expect(warnings).toHaveLength(1);

@@ -1,5 +1,5 @@
+import { noteText } from '../../../src/describe.ts';
 import { expect, it } from 'vitest';
-import { describeWarning } from '../../../src/messages/command-line.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
 import { open, takeOne } from '../stores.ts';
@@ -112,7 +112,7 @@ await withCluster({ settings }, (cluster) => {
     const opened = async () => {
       warnings.length = 0;
       await open(inboxIn(address).location(), {
-        warn: (found) => void warnings.push(describeWarning(found)),
+        warn: (found) => void warnings.push(noteText(found)),
       });
       return warnings;
     };

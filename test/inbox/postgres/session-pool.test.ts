@@ -1,4 +1,3 @@
-import { inWords } from '../../support/in-words.ts';
 import { exitCodeOf } from '../../../src/exit-codes.ts';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -96,7 +95,7 @@ describe.skipIf(address === undefined)('a database', () => {
       'cannot read the sslrootcert',
     ],
   ])('says what is wrong: %s', async (_fault, url, exitCode, message) => {
-    const fault: unknown = await inWords(open(url)).catch((error: unknown) => error);
+    const fault: unknown = await open(url).catch((error: unknown) => error);
     expect(exitCodeOf({ thrown: fault })).toBe(exitCode);
     expect(fault).toMatchObject({ message: expect.stringContaining(message) as string });
     expect(String(fault)).not.toContain(password);
@@ -107,12 +106,12 @@ describe.skipIf(address === undefined)('a database', () => {
     const admin = superuser(address, 'postgres');
     ends.push(() => admin.end());
     await admin.unsafe(`ALTER DATABASE ${database} CONNECTION LIMIT 0`);
-    await expect(inWords(open(urlOf(address, { database })))).rejects.toMatchObject({
+    await expect(open(urlOf(address, { database }))).rejects.toMatchObject({
       code: 'service_unavailable',
       message: expect.stringContaining('no connection left') as string,
     });
     await admin.unsafe(`REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC, leads`);
-    await expect(inWords(open(urlOf(address, { database })))).rejects.toMatchObject({
+    await expect(open(urlOf(address, { database }))).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining('does not let user') as string,
     });
@@ -125,7 +124,7 @@ describe.skipIf(address === undefined)('a database', () => {
     await admin.unsafe(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
     const url = (target: string) =>
       urlOf(address, { database, parameters: { target_session_attrs: target } });
-    await expect(inWords(open(url('read-write')))).rejects.toMatchObject({
+    await expect(open(url('read-write'))).rejects.toMatchObject({
       code: 'service_unavailable',
       message: expect.stringContaining('is read-only') as string,
     });
@@ -138,7 +137,7 @@ describe.skipIf(address === undefined)('a database', () => {
   test('drops a connection whose statement is not answered in time, and goes on with another', async () => {
     const opened = await open(urlOf(address));
     const before = await ask(opened, 'SELECT pg_backend_pid() AS pid');
-    await expect(inWords(ask(opened, 'SELECT pg_sleep(60)', 100))).rejects.toThrow(
+    await expect(ask(opened, 'SELECT pg_sleep(60)', 100)).rejects.toThrow(
       'a statement was not answered in 0.1 s',
     );
     const after = await ask(opened, 'SELECT pg_backend_pid() AS pid');
@@ -169,7 +168,7 @@ describe.skipIf(address === undefined)('a database', () => {
   test('that does not answer while a connection is opened is a time-out', async () => {
     const { proxy, url } = await proxied();
     proxy.hold();
-    await expect(inWords(open(`${url}?connect_timeout=1`))).rejects.toMatchObject({
+    await expect(open(`${url}?connect_timeout=1`)).rejects.toMatchObject({
       code: 'service_unavailable',
       message: expect.stringContaining('no answer in 1 s') as string,
     });
@@ -216,7 +215,7 @@ describe.skipIf(address === undefined)('a database', () => {
     let release: (() => void) | undefined;
     const first = opened.use(() => new Promise<void>((resolve) => (release = resolve)));
     await until(() => release !== undefined);
-    await expect(inWords(ask(opened, 'SELECT 1'))).rejects.toThrow(/1 connection.* 5 s/);
+    await expect(ask(opened, 'SELECT 1')).rejects.toThrow(/1 connection.* 5 s/);
     expect(opened.numbers()).toEqual({ open: 1, busy: 1, waiting: 0, errors: 1 });
     release?.();
     await first;
@@ -228,10 +227,10 @@ describe.skipIf(address === undefined)('a database', () => {
     const first = opened.use(() => new Promise<void>((resolve) => (release = resolve)));
     await until(() => release !== undefined);
     const second = ask(opened, 'SELECT 1');
-    const closed = expect(inWords(second)).rejects.toThrow('are closed');
+    const closed = expect(second).rejects.toThrow('are closed');
     await opened.close();
     await closed;
-    await expect(inWords(ask(opened, 'SELECT 1'))).rejects.toThrow('are closed');
+    await expect(ask(opened, 'SELECT 1')).rejects.toThrow('are closed');
     release?.();
     await first;
     await until(() => opened.numbers().open === 0);
@@ -255,7 +254,7 @@ describe.skipIf(address === undefined)('a database', () => {
     });
     expect(await whoami()).toBe('leads');
     await expect(renewCredentials(location, urlOf(address, { database: 'other' }))).rejects.toMatchObject({
-      problem: { kind: 'database-is-another' },
+      message: expect.stringContaining('differs in more than user and password') as string,
     });
     const next = urlOf(address, { user, password: 'the-next-password' });
     expect(await renewCredentials(location, next)).toBe(true);
@@ -270,7 +269,7 @@ describe.skipIf(address === undefined)('a database', () => {
     write(password);
     const opened = await open(bare, { PGPASSFILE: file });
     write('another-one');
-    const held = opened.use(() => expect(inWords(ask(opened, 'SELECT 1'))).rejects.toThrow('does not take'));
+    const held = opened.use(() => expect(ask(opened, 'SELECT 1')).rejects.toThrow('does not take'));
     await held;
     write(password);
     await opened.use(() => ask(opened, 'SELECT 1'));
@@ -342,7 +341,7 @@ describe('something that is no database', () => {
       asked += 1;
       handle(socket);
     });
-    await expect(inWords(open(url))).rejects.toMatchObject({
+    await expect(open(url)).rejects.toMatchObject({
       code: 'service_unavailable',
       message: expect.stringContaining(message) as string,
     });
@@ -368,6 +367,6 @@ describe('something that is no database', () => {
         if (answer !== undefined) socket.write(answer(bytes.toString()));
       });
     });
-    await expect(inWords(open(url))).rejects.toThrow('does not prove that it knows the password');
+    await expect(open(url)).rejects.toThrow('does not prove that it knows the password');
   });
 });

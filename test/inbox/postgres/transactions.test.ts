@@ -1,9 +1,8 @@
+import { noteText } from '../../../src/describe.ts';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DataError } from '../../../src/errors.ts';
-import { CannotStoreError } from '../../../src/inbox/inbox.ts';
-import { describeWarning } from '../../../src/messages/command-line.ts';
-import { inWords } from '../../support/in-words.ts';
+import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
@@ -70,15 +69,15 @@ describe.skipIf(shared === undefined)('a transaction of the inbox on PostgreSQL'
     const warnings: string[] = [];
     const receiver = await open(inbox.location(), {
       targets: ['forward http://a.test/'],
-      warn: (warning) => warnings.push(describeWarning(warning)),
+      warn: (warning) => warnings.push(noteText(warning)),
     });
     await receiver.checkWritable();
     await inbox.query(`ALTER TABLE S.forwards OWNER TO CURRENT_USER`);
     await inbox.query(`GRANT SELECT, UPDATE, DELETE ON S.forwards TO leads`);
     const why = 'permission denied for table forwards';
     for (const id of ['a', 'b']) {
-      await expect(inWords(takeOne(receiver, arrivalOf({ id })))).rejects.toThrow(why);
-      await expect(inWords(receiver.checkWritable())).rejects.toThrow(why);
+      await expect(takeOne(receiver, arrivalOf({ id }))).rejects.toThrow(why);
+      await expect(receiver.checkWritable()).rejects.toThrow(why);
     }
     expect(warnings).toEqual([expect.stringContaining(`store deliveries (${why}): they are answered 503`)]);
     await inbox.query(`GRANT INSERT ON S.forwards TO leads`);

@@ -121,7 +121,7 @@ describe('after erasing from an inbox in a file', () => {
     await erasing.finally(() => clearInterval(timer));
     expect(await erasing).toMatchObject({
       leads: 1,
-      remains: { kind: 'inbox-log-not-emptied' },
+      remains: { kind: 'inbox-in-use' },
     });
     expect(readable(location)).not.toEqual([]);
     other.exec('COMMIT');

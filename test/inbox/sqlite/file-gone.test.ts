@@ -1,8 +1,8 @@
+import { noteText } from '../../../src/describe.ts';
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { CannotStoreError } from '../../../src/inbox/inbox.ts';
+import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
-import { describeWarning } from '../../../src/messages/command-line.ts';
 import { until } from '../../support/until.ts';
 import { open, takeOne } from '../stores.ts';
 import { arrivalOf, freshFile } from '../support.ts';
@@ -20,7 +20,7 @@ it.each([
 ])('takes nothing any more, and says it once, when its file is %s', async (_, what, happens) => {
   const path = freshFile('inbox.db');
   const warnings: string[] = [];
-  const inbox = await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
+  const inbox = await open(path, { warn: (found) => warnings.push(noteText(found)) });
   await takeOne(inbox, arrivalOf({ id: 'before' }));
   happens(path);
   const existed = existsSync(path);

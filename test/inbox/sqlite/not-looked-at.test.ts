@@ -1,7 +1,7 @@
 import { symlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { CannotStoreError } from '../../../src/inbox/inbox.ts';
+import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { open, takeOne } from '../stores.ts';
 import { all, arrivalOf, freshDirectory } from '../support.ts';
 

@@ -1,8 +1,8 @@
+import { describe } from '../../../src/describe.ts';
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Algorithm } from '../../../src/webhook/scheme-options.ts';
 import { ConfigError } from '../../../src/errors.ts';
-import { describe } from '../../../src/messages/command-line.ts';
 import { Secret } from '../../../src/secret.ts';
 import { signatureOf } from '../../../src/webhook/crypto/signature.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';

@@ -1,7 +1,7 @@
+import { describe } from '../../../src/describe.ts';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
-import { describe } from '../../../src/messages/command-line.ts';
 import { Secret } from '../../../src/secret.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
 
@@ -56,8 +56,10 @@ test.each([
   expect(thrown).toBeInstanceOf(ConfigError);
   const { message, hint } = describe(thrown);
   expect(message).toContain(words);
-  const { cause, problem } = thrown as ConfigError;
-  expect(`${hint ?? ''}${String(cause)}${JSON.stringify(problem)}`).not.toContain(text.slice(5, 15));
+  const { cause, details } = thrown as ConfigError;
+  expect(`${message}${hint ?? ''}${String(cause)}${JSON.stringify(details)}`).not.toContain(
+    text.slice(5, 15),
+  );
   if (words === 'the key cannot be read') {
     expect(hint).toContain('PEM or JWK');
     expect(cause).toMatch(/Error$/);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { ConfigError } from '../../../errors.ts';
 import { homeDirectory } from '../../../home-directory.ts';
 import { Secret } from '../../../secret.ts';
-import type { DatabaseProblem } from '../../problems.ts';
 import type { StoreOptions } from '../../store-options.ts';
 import { type DatabaseUrl, isLocal, parseDatabaseUrl, sslModeFor } from './database-url.ts';
 import type { PasswordFile } from './password-file.ts';
@@ -37,17 +36,34 @@ interface LocationOptions {
   readonly warn: StoreOptions['warn'];
 }
 
+const weaknesses = {
+  disable: 'is UNENCRYPTED: leads and the password can be read on the way',
+  require: 'is encrypted, but NOT VERIFIED: another machine could stand in for the database',
+  'verify-ca':
+    'is NOT VERIFIED BY NAME: any machine with a certificate of that authority could stand in for it',
+};
+
 /** Reads the URL of an inbox, and rejects one that would go unencrypted to another machine. Throws a `ConfigError`. */
 export function databaseLocation(text: string, options: LocationOptions): DatabaseLocation {
   const { env, platform, allowsPlain, warn } = options;
   const url = parseDatabaseUrl(text, () => env['PGUSER'] || systemUser());
   for (const host of url.hosts.filter((address) => !isLocal(address))) {
     const mode = sslModeFor(url, host);
-    const unencrypted = { kind: 'database-unencrypted', host: host.name } satisfies DatabaseProblem;
-    if (mode === 'disable' && !url.isInsecure && allowsPlain !== true) throw new ConfigError(unencrypted);
-    if (mode !== 'verify-full') warn({ kind: 'database-weakly-secured', host: host.name, mode });
+    const connection = `the connection to the database on ${host.name}`;
+    if (mode === 'disable' && !url.isInsecure && allowsPlain !== true) {
+      throw new ConfigError(`${connection} would be unencrypted (sslmode=disable)`, {
+        hint: 'leave sslmode out of the URL, or add insecure=true to it on a network that nobody else is in',
+      });
+    }
+    if (mode !== 'verify-full') {
+      const message = `${connection} ${weaknesses[mode]} (sslmode=${mode}); verify-full is safe`;
+      warn({ kind: 'database-weakly-secured', message });
+    }
   }
-  if (url.ignored.length > 0) warn({ kind: 'database-parameters-ignored', names: url.ignored });
+  if (url.ignored.length > 0) {
+    const message = `${url.ignored.join(', ')} in the URL of the database has no effect here`;
+    warn({ kind: 'database-parameters-ignored', message });
+  }
   const password = env['PGPASSWORD'];
   return {
     url,
@@ -65,7 +81,10 @@ function systemUser(): string {
   try {
     return userInfo().username;
   } catch (cause) {
-    throw new ConfigError({ kind: 'database-url-without-user' } satisfies DatabaseProblem, { cause });
+    throw new ConfigError('the URL of the database names no user, and this process runs under none', {
+      hint: 'write postgres://USER@HOST/DATABASE',
+      cause,
+    });
   }
 }
 

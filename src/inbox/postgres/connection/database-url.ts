@@ -1,6 +1,5 @@
 import { isLoopback } from '../../../config/base-url.ts';
 import { ConfigError } from '../../../errors.ts';
-import type { DatabaseProblem } from '../../problems.ts';
 import { Secret } from '../../../secret.ts';
 
 /** How far the connection is protected (PostgreSQL, "SSL Mode Descriptions"). */
@@ -45,7 +44,10 @@ export interface DatabaseUrl {
   readonly isInsecure: boolean;
 }
 
-const wrong = (problem: DatabaseProblem): ConfigError => new ConfigError(problem);
+const wrong = (problem: string, hint?: string): ConfigError =>
+  new ConfigError(`the URL of the database ${problem}`, { hint });
+
+const encoding = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';
 
 const parameterNames = (
   'schema wait host port user password dbname sslmode sslrootcert sslcert sslkey target_session_attrs ' +
@@ -62,7 +64,7 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
   const { parameters } = parts;
   for (const name of parameters.keys()) {
     if (!parameterNames.includes(name) && !ignoredNames.test(name)) {
-      throw wrong({ kind: 'database-url-parameter-unknown', name, known: parameterNames });
+      throw wrong(`has a parameter that is not known: ${name}`, `known are ${parameterNames.join(', ')}`);
     }
   }
   const valueOf = (name: string): string | undefined => parameters.get(name) || undefined;
@@ -71,7 +73,7 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
   const sslKey = valueOf('sslkey');
   const sslCert = valueOf('sslcert');
   if ((sslKey === undefined) !== (sslCert === undefined)) {
-    throw wrong({ kind: 'database-url-certificate-without-key' });
+    throw wrong('needs sslcert and sslkey together, or neither');
   }
   return {
     hosts: hostsOf(parts),
@@ -101,13 +103,13 @@ function hostsOf({ hosts, parameters }: UrlParts): DatabaseHost[] {
   const names = parameters.get('host')?.split(',') ?? hosts.map(({ name }) => name ?? '');
   const ports = parameters.get('port')?.split(',') ?? hosts.map(({ port }) => port ?? '');
   if (ports.length !== 1 && ports.length !== names.length) {
-    throw wrong({ kind: 'database-url-port-count', hosts: names.length, ports: ports.length });
+    throw wrong(`names ${names.length} hosts and ${ports.length} ports: one port for all, or one for each`);
   }
   return names.map((written, i) => {
     const name = written === '' ? 'localhost' : written;
     const port = Number((ports.length === 1 ? ports[0] : ports[i]) || '5432');
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw wrong({ kind: 'database-url-port' });
+      throw wrong('names a port that is not a number from 1 to 65535');
     }
     return { name, port, isSocket: name.startsWith('/') };
   });
@@ -119,12 +121,19 @@ const longestNameBytes = 63;
 function schemaOf(name = 'leads'): string {
   const isTooLong = Buffer.byteLength(name) > longestNameBytes;
   if (!isTooLong && !/^pg_/i.test(name) && name !== 'information_schema') return name;
-  throw wrong({ kind: 'database-url-schema', name, mostBytes: isTooLong ? longestNameBytes : undefined });
+  throw new ConfigError(`the inbox cannot be in a schema called '${name}'`, {
+    hint: isTooLong
+      ? `PostgreSQL's names have at most ${longestNameBytes} bytes`
+      : 'PostgreSQL keeps such names for itself',
+  });
 }
 
 function sslModeOf(mode: string | undefined): SslMode | undefined {
   if (mode === 'prefer' || mode === 'allow') {
-    throw wrong({ kind: 'database-url-weak-mode', mode });
+    throw new ConfigError(
+      `sslmode=${mode} in the URL of the database is no protection: it goes on unencrypted when that is offered`,
+      { hint: 'leave sslmode out, which is verify-full, or choose sslmode=require' },
+    );
   }
   return choice('sslmode', mode, ['disable', 'require', 'verify-ca', 'verify-full']);
 }
@@ -137,7 +146,7 @@ function connectTimeoutOf(seconds = '5'): number {
   // To wait for ever, as libpq does with 0, would keep senders waiting.
   if (seconds === '0') return connectTimeoutOf();
   if (/^[1-9]\d{0,3}$/.test(seconds)) return Number(seconds) * 1000;
-  throw wrong({ kind: 'database-url-time-out', seconds });
+  throw wrong(`has connect_timeout=${seconds}, which is not a number of seconds up to 9999`);
 }
 
 function choice<const V extends string>(
@@ -148,7 +157,7 @@ function choice<const V extends string>(
   if (value === undefined) return undefined;
   const chosen = choices.find((allowed) => allowed === value);
   if (chosen !== undefined) return chosen;
-  throw wrong({ kind: 'database-url-choice', name, value, choices });
+  throw wrong(`has ${name}=${value}, which is not one of ${choices.join(', ')}`);
 }
 
 /** The parts of a PostgreSQL URL, percent-decoded; empty parts are left out. */
@@ -166,11 +175,11 @@ interface UrlParts {
  */
 function splitUrl(text: string): UrlParts {
   const match = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
-  if (match === null) throw wrong({ kind: 'database-url-of-other-kind' });
+  if (match === null) throw wrong('does not start with postgres://');
   const [, authority = '', path = '', query = ''] = match;
   if (path.includes('@') || query.includes('@')) {
     // The rest is a part of a password, and must not get into a message as the name of something.
-    throw wrong({ kind: 'database-url-at-sign' });
+    throw wrong('has an @ after its hosts', encoding);
   }
   const hostsStart = authority.lastIndexOf('@') + 1;
   const [user, password] = cut(authority.slice(0, Math.max(0, hostsStart - 1)), ':');
@@ -186,7 +195,10 @@ function splitUrl(text: string): UrlParts {
 function splitHost(text: string): UrlParts['hosts'][number] {
   const [, bracketed, plain, port] = /^(?:\[([\da-f:.%]+)\]|([^[\]:]*))(?::(\d*))?$/i.exec(text) ?? [];
   if (bracketed === undefined && plain === undefined) {
-    throw wrong({ kind: 'database-url-host' });
+    throw wrong(
+      'names a host that cannot be read',
+      `HOST, HOST:PORT or [IPV6]:PORT, several of them with commas; ${encoding}`,
+    );
   }
   return { name: part(bracketed ?? plain, 'host'), port: part(port, 'port') };
 }
@@ -196,7 +208,7 @@ function splitQuery(query: string): Map<string, string> {
   for (const pair of query.split('&').filter((text) => text !== '')) {
     const [key, value = ''] = cut(pair, '=');
     const name = decode(key, 'a parameter');
-    if (parameters.has(name)) throw wrong({ kind: 'database-url-parameter-twice', name });
+    if (parameters.has(name)) throw wrong(`gives ${name} twice`);
     parameters.set(name, decode(value, name));
   }
   return parameters;
@@ -217,7 +229,7 @@ function decode(text: string, name: string): string {
   } catch {
     // Said below, without the text itself.
   }
-  throw wrong({ kind: 'database-url-encoding', part: name });
+  throw wrong(`is not well percent-encoded in its ${name}`, 'write % as %25');
 }
 
 type SslParts = Pick<DatabaseUrl, 'sslMode' | 'sslRootCert' | 'sslCert'>;

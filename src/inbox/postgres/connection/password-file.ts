@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { Secret } from '../../../secret.ts';
-import type { IgnoredFile } from '../../problems.ts';
 import type { StoreOptions } from '../../store-options.ts';
 import type { DatabaseHost, DatabaseUrl } from './database-url.ts';
 
@@ -32,16 +31,17 @@ async function readPrivately(
   { path, hasMode }: PasswordFile,
   warn: StoreOptions['warn'],
 ): Promise<string | undefined> {
-  const ignore = (why: IgnoredFile, detail?: string): void =>
-    warn({ kind: 'password-file-ignored', path, why, ...(detail === undefined ? {} : { detail }) });
+  const ignore = (reason: string): void =>
+    warn({ kind: 'password-file-ignored', message: `the password file ${path} is ignored: ${reason}` });
   try {
     const stats = await stat(path);
-    if (!stats.isFile()) ignore('no plain file');
-    else if (hasMode && (stats.mode & 0o077) !== 0 && !isCredential(stats)) ignore('others may read it');
+    if (!stats.isFile()) ignore('it is not a plain file');
+    else if (hasMode && (stats.mode & 0o077) !== 0 && !isCredential(stats))
+      ignore("others may read it; make it private with 'chmod 0600'");
     else return await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') ignore('unreadable', code ?? String(error));
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') ignore(`it cannot be read (${code ?? String(error)})`);
   }
   return undefined;
 }

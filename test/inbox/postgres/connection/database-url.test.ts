@@ -1,4 +1,3 @@
-import { throwingInWords } from '../../../support/in-words.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LeadsError } from '../../../../src/errors.ts';
@@ -66,12 +65,12 @@ describe('a URL of a database', () => {
     ['postgres://h:0/db', 'a port that is not a number'],
     ['postgres://a,b/db?port=1,2,3', 'names 2 hosts and 3 ports'],
     ['postgres://u:%zz@h/db', 'not well percent-encoded in its password'],
-    ['postgres://u:1/b@h/db', 'an @ behind its hosts'],
-    ['postgres://u:a?b@h/db', 'an @ behind its hosts'],
+    ['postgres://u:1/b@h/db', 'an @ after its hosts'],
+    ['postgres://u:a?b@h/db', 'an @ after its hosts'],
     ['postgres://h:x/db', 'names a host that cannot be read'],
     ['mysql://h/db', 'does not start with postgres://'],
   ])('%s is rejected', (url, message) => {
-    expect(throwingInWords(() => parse(url))).toThrow(
+    expect(() => parse(url)).toThrow(
       expect.objectContaining({ message: expect.stringContaining(message) as string, code: 'config' }),
     );
   });
@@ -106,7 +105,7 @@ describe('without TLS', () => {
   test.each(['postgres://h/db?sslmode=disable', 'postgres://127.0.0.1,h/db?sslmode=disable'])(
     '%s needs insecure=true',
     (url) => {
-      expect(throwingInWords(() => locationOf(url))).toThrow(
+      expect(() => locationOf(url)).toThrow(
         expect.objectContaining({
           code: 'config',
           hint: expect.stringContaining('insecure=true') as string,

@@ -1,4 +1,4 @@
-import { describeWarning } from '../../../../src/messages/command-line.ts';
+import { noteText } from '../../../../src/describe.ts';
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,11 +40,7 @@ test('a file that others may read is ignored, with a warning; a missing one with
   const path = join(mkdtempSync(join(tmpdir(), 'leads-pgpass-')), 'pass');
   const warnings: string[] = [];
   const read = (file: string) =>
-    passwordFromFile(
-      { path: file, hasMode: true },
-      account,
-      (found) => void warnings.push(describeWarning(found)),
-    );
+    passwordFromFile({ path: file, hasMode: true }, account, (found) => void warnings.push(noteText(found)));
   writeFileSync(path, '*:*:*:*:pw\n', { mode: 0o600 });
   expect((await read(path))?.reveal()).toBe('pw');
   expect(await read(`${path}.missing`)).toBeUndefined();
@@ -68,7 +64,7 @@ test.runIf(process.getuid?.() === 0)(
     const found = await passwordFromFile(
       { path, hasMode: true },
       account,
-      (found) => void warnings.push(describeWarning(found)),
+      (found) => void warnings.push(noteText(found)),
     );
     expect([found?.reveal(), warnings]).toEqual(['pw', []]);
   },

@@ -1,4 +1,3 @@
-import { inWords } from '../../../support/in-words.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -76,7 +75,7 @@ test.skipIf(cluster === undefined).each([
     'an authority that is not known',
   ],
 ])('a certificate of %s for %s with %o is rejected', async (_fault, host, parameters, message) => {
-  await expect(inWords(reach(host, parameters))).rejects.toMatchObject({
+  await expect(reach(host, parameters)).rejects.toMatchObject({
     code: 'config',
     message: expect.stringContaining(message) as string,
   });

@@ -1,0 +1,42 @@
+import { ConfigError, DataError, OutputError } from '../errors.ts';
+import { type Front, type Hint, updateLeads } from '../front.ts';
+
+/** The inbox did not take a delivery: disk full, I/O error, locked too long. The sender is to try again. */
+export class CannotStoreError extends OutputError {
+  /** @internal */
+  static override readonly brand: string = 'CannotStoreError';
+}
+
+/** Why a store could not do what was asked of it: a sentence about the database. */
+export interface StoreFault {
+  readonly message: string;
+  readonly hint?: Hint | undefined;
+}
+
+/** `inbox`: its path, or the URL of its database without password. `cause`: what the store itself threw. */
+export const cannotStore = (inbox: string, { message, hint }: StoreFault, cause: unknown) =>
+  new CannotStoreError(`cannot store in the inbox ${inbox}: ${message}`, { hint, cause });
+
+export const cannotReadInbox = (inbox: string, { message, hint }: StoreFault, cause: unknown) =>
+  new DataError(`cannot read the inbox ${inbox}: ${message}`, { hint, cause });
+
+const otherPlace = (front: Front): string =>
+  `name another place with ${front.option('inbox')} or LEADS_DATA_DIR`;
+
+/** The sentence and the details of the error of an inbox that could not be opened. */
+export const cannotOpenInbox = (inbox: string, { message, hint = otherPlace }: StoreFault, cause: unknown) =>
+  [`cannot open the inbox ${inbox}: ${message}`, { hint, cause }] as const;
+
+export const inboxOfNewerVersion = (inbox: string) =>
+  new ConfigError(`the inbox ${inbox} was made by a newer version of leads`, {
+    hint: (front) => `${updateLeads}; or name another ${front.option('inbox')}`,
+  });
+
+export const otherFile = (front: Front): string => `name another file with ${front.option('inbox')}`;
+
+/** What mends a disk that is full. */
+export const freeSpace = 'free some space; nothing that was acknowledged is lost';
+
+/** The shell of SQLite reads around damaged pages. */
+export const saveDamaged = (path: string): string =>
+  `'sqlite3 ${path} .recover | sqlite3 NEW' saves what it still holds`;
