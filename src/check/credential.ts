@@ -1,14 +1,9 @@
-import { createSecretKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
-import { promisify } from 'node:util';
-import { kindOf } from '../webhook/crypto/signature.ts';
-import type { Key } from '../webhook/scheme.ts';
+import { randomBytes } from 'node:crypto';
 import type { CheckRequest, CheckSession, TestLead } from './session.ts';
 
 /** A request that is never sent: it shows how the scheme signs. */
-const sampleOf = (session: CheckSession): CheckRequest => {
-  const lead: TestLead = { id: 'leads-check', value: {}, madeAt: session.clock.now() };
-  return session.deliveryOf(lead);
-};
+const sampleOf = (session: CheckSession): CheckRequest =>
+  session.deliveryOf({ id: 'leads-check', value: {}, madeAt: session.clock.now() });
 
 /** Lower-case names of all headers that the scheme sends: the credential, its time and its id. */
 const proofHeaders = (session: CheckSession): string[] =>
@@ -35,10 +30,6 @@ export function credentialTexts(session: CheckSession, headers: CheckRequest['he
     .flatMap(([, value]) => (hasSignature(session) ? (value.match(signature) ?? []) : [value]));
 }
 
-/** The credential of the run's own key, as it would be sent. */
-export const sampleTexts = (session: CheckSession): string[] =>
-  credentialTexts(session, sampleOf(session).genuine);
-
 /** The request with another value in the header of the credential. */
 export function withCredential(
   session: CheckSession,
@@ -52,24 +43,31 @@ export function withCredential(
   return { ...request, headers };
 }
 
-/** The request with the token, or the signature inside its header, changed. */
-export const withAlteredCredential = (
-  session: CheckSession,
-  request: CheckRequest,
-  alter: (text: string) => string,
-): CheckRequest =>
-  withCredential(session, request, (value) => {
-    const last = hasSignature(session) ? [...value.matchAll(signature)].at(-1) : undefined;
-    if (last === undefined) return alter(value);
-    return value.slice(0, last.index) + alter(last[0]) + value.slice(last.index + last[0].length);
-  });
+/** Another token, or the header with another signature in the place of the last one: as long, and of letters and digits. */
+export const otherCredential = (value: string): string =>
+  value.replace(/[^=,; ]*=*$/, ({ length }) => randomBytes(length).toString('hex').slice(0, length));
 
 /** A delivery of the lead whose credential is as long as the right one, so that nothing but its characters differs. */
 export const forgedDelivery = (session: CheckSession, lead: TestLead): CheckRequest =>
-  withAlteredCredential(session, session.deliveryOf(lead), otherText);
+  withCredential(session, session.deliveryOf(lead), otherCredential);
 
-export const otherText = (text: string): string =>
-  randomBytes(text.length).toString('hex').slice(0, text.length);
+/** A delivery of the lead with the credential of another body that has the same id and time. */
+export function withForeignSignature(session: CheckSession, lead: TestLead): CheckRequest {
+  const body = Buffer.from(JSON.stringify({ ...lead.value, category: otherCredential('changed') }));
+  return { ...session.deliveryOf(lead), headers: session.deliveryOf(lead, { body }).headers };
+}
+
+/** The requests in one, with both signatures in one header, in this order; undefined where the scheme sends one alone. */
+export function withBothSignatures(
+  session: CheckSession,
+  first: CheckRequest,
+  second: CheckRequest,
+): CheckRequest | undefined {
+  const separator = session.signer.scheme.recipe?.separator;
+  if (separator === undefined) return undefined;
+  const added = credentialValue(session, second).split(separator).at(-1) ?? '';
+  return withCredential(session, first, (value) => `${value}${separator}${added}`);
+}
 
 /** `names` in lower case. */
 const withoutHeaders = (request: CheckRequest, names: readonly string[]): CheckRequest => ({
@@ -84,93 +82,25 @@ export const withoutCredential = (session: CheckSession, request: CheckRequest):
 export const withoutProof = (session: CheckSession, request: CheckRequest): CheckRequest =>
   withoutHeaders(request, proofHeaders(session));
 
-/** A form of one delivery, named as in `it answered 200 without x-time`. */
-export interface Variant {
-  readonly form: string;
-  readonly request: CheckRequest;
-}
-
-const ordinals = ['first', 'second', 'third', 'fourth', 'fifth'];
-
-/** The request lacking each part of its proof in turn, then all of it; no variant where the credential is one value. */
-export function incompleteVariants(session: CheckSession, request: CheckRequest): Variant[] {
+/** The request without each header of its proof, with each of them empty, and without each part of a signature's header. */
+export function incompleteForms(session: CheckSession, request: CheckRequest): CheckRequest[] {
   const proof = proofHeaders(session);
-  const credential = credentialHeader(session);
-  const variants = request.headers.flatMap(([name, value], index): Variant[] => {
+  return request.headers.flatMap(([name, value], index) => {
     if (!proof.includes(name.toLowerCase())) return [];
-    const changed = (form: string, changedValue: string): Variant => ({
+    const changed = (form: string, changedValue: string): CheckRequest => ({
+      ...request,
       form,
-      request: { ...request, headers: request.headers.with(index, [name, changedValue]) },
+      headers: request.headers.with(index, [name, changedValue]),
     });
-    const parts = hasSignature(session) ? value.split(/(?<=[,;])/) : [value];
-    const withoutPart = parts.map((_, i) =>
-      changed(
-        `without the ${ordinals[i] ?? 'next'} part of ${name}`,
-        parts.toSpliced(i, 1).join('').trim().replace(/[,;]$/, ''),
-      ),
-    );
-    const withoutWhole = [
-      { form: `without ${name}`, request: withoutHeaders(request, [name.toLowerCase()]) },
-      changed(`with ${name} empty`, ''),
-    ];
+    const parts = hasSignature(session) ? value.split(/(?<=[,;])/) : [];
+    const withoutPart = parts.map((_, i) => {
+      const others = parts.toSpliced(i, 1).join('').trim();
+      return changed(`without part ${i + 1} of ${name}`, others.replace(/[,;]$/, ''));
+    });
     return [
-      ...(name.toLowerCase() === credential ? [] : withoutWhole),
+      { ...request, form: `without ${name}`, headers: request.headers.toSpliced(index, 1) },
+      changed(`with ${name} empty`, ''),
       ...(parts.length > 1 ? withoutPart : []),
     ];
   });
-  if (variants.length === 0) return [];
-  return [...variants, { form: 'without all of them', request: withoutProof(session, request) }];
-}
-
-/** The sign between two signatures in one header, as the scheme's own verification reads it; undefined: it reads one. */
-export function signatureSeparator(session: CheckSession): string | undefined {
-  const { signer, endpoint, clock } = session;
-  const { scheme, key } = signer;
-  const right = sampleOf(session);
-  const wrong = withAlteredCredential(session, right, (text) =>
-    text.replace(/[a-zA-Z0-9]/, (letter) => (letter === 'a' ? 'b' : 'a')),
-  );
-  const isTaken = ({ body, headers }: CheckRequest): boolean => {
-    const { pathname, search, href } = endpoint.url;
-    const place = { method: 'POST', path: pathname + search, url: href, remote: '' };
-    const delivery = { ...place, body, rawHeaders: headers, receivedAt: clock.now() };
-    return key !== undefined && scheme.authenticate(delivery, [key]).ok;
-  };
-  return [' ', ',', ', ', ';'].find(
-    (separator) =>
-      isTaken(withBothSignatures(session, [wrong, right], separator)) &&
-      isTaken(withBothSignatures(session, [right, wrong], separator)),
-  );
-}
-
-/** The first request, with the second one's signature behind its own. */
-export function withBothSignatures(
-  session: CheckSession,
-  [first, second]: readonly [CheckRequest, CheckRequest],
-  separator: string,
-): CheckRequest {
-  const added = credentialValue(session, second).split(separator).at(-1);
-  return withCredential(session, first, (value) => [...value.split(separator), added].join(separator));
-}
-
-const newPair = promisify(generateKeyPair);
-
-/** Makes a fresh key of the same kind and name. */
-export const otherKey = async (key: Key | undefined): Promise<Key | undefined> =>
-  key && { ...key, material: await otherMaterial(kindOf(key.material)) };
-
-async function otherMaterial(kind: ReturnType<typeof kindOf>): Promise<KeyObject> {
-  switch (kind) {
-    case 'ed25519':
-      return (await newPair('ed25519')).privateKey;
-    case 'p256':
-      return (await newPair('ec', { namedCurve: 'P-256' })).privateKey;
-    case 'rsa':
-      return (await newPair('rsa', { modulusLength: 2048 })).privateKey;
-    case 'rsa-pss':
-      return (await newPair('rsa-pss', { modulusLength: 2048 })).privateKey;
-    case 'secret':
-    case undefined:
-      return createSecretKey(randomBytes(32));
-  }
 }

@@ -1,6 +1,12 @@
 import { connect as connectPlain, type Socket } from 'node:net';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import { addressAttempts } from '../http/client/limit-time.ts';
+import {
+  connect as connectTls,
+  type ConnectionOptions,
+  type DetailedPeerCertificate,
+  type SecureVersion,
+  TLSSocket,
+} from 'node:tls';
+import { addressAttempts, limitTime } from '../http/client/limit-time.ts';
 import { type TlsTrust, trustOptions } from '../http/client/trust.ts';
 
 /** The address of the receiver, and the certificates of it that are accepted. */
@@ -56,3 +62,48 @@ export function openSocket({ host, port, tls, isSecure }: Endpoint, signal: Abor
     if (signal.aborted) stop();
   });
 }
+
+/** The outcome of a TLS handshake; nothing is sent after it. */
+export type Handshake =
+  | {
+      readonly ok: true;
+      readonly protocol: string | null;
+      readonly certificate: DetailedPeerCertificate;
+      /** Why the certificate is not trusted, as OpenSSL's or node's code; undefined: it is. */
+      readonly untrusted: string | undefined;
+    }
+  | { readonly ok: false; readonly code: string };
+
+/** Makes one handshake that accepts any certificate, by one old version where it is named. Never rejects. */
+export async function shakeHands(
+  endpoint: Endpoint,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  version?: SecureVersion,
+): Promise<Handshake> {
+  const limit = limitTime(timeoutMs, signal);
+  const { secureContext, ...options } = endpoint.tls;
+  // A context that exists already would override the version. OpenSSL's default security level disables old ones here.
+  const offer: ConnectionOptions | undefined =
+    version === undefined
+      ? secureContext && { secureContext }
+      : { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' };
+  try {
+    const tls = { ...options, ...offer, rejectUnauthorized: false };
+    const socket = await openSocket({ ...endpoint, tls }, limit.signal);
+    if (!(socket instanceof TLSSocket)) throw new TypeError('the endpoint speaks no TLS');
+    const certificate = socket.getPeerCertificate(true);
+    const untrusted = socket.authorized ? undefined : String(socket.authorizationError);
+    const protocol = socket.getProtocol();
+    socket.destroy();
+    return { ok: true, protocol, certificate, untrusted };
+  } catch (error) {
+    const { code, name } = error as NodeJS.ErrnoException;
+    return { ok: false, code: limit.reason() ?? code ?? name };
+  } finally {
+    limit.clear();
+  }
+}
+
+/** The name of the authority, as far as the certificate says one. */
+export const issuerOf = ({ issuer }: DetailedPeerCertificate): string =>
+  [issuer.O, issuer.CN].flat().find((name) => name !== undefined && name !== '') ?? 'an unnamed authority';

@@ -1,4 +1,6 @@
+import { slept } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
+import { withoutCredential } from './credential.ts';
 import { type Answer, isCutOff } from './exchange.ts';
 import type { CheckRequest, CheckSession, Exchange } from './session.ts';
 
@@ -10,11 +12,9 @@ export const levels = ['must', 'should', 'info'] as const;
 
 type Level = (typeof levels)[number];
 
-type Result = 'pass' | 'fail' | 'warn' | 'skip';
-
 /** The outcome of one probe. */
 export interface Finding {
-  readonly result: Result;
+  readonly result: 'pass' | 'fail' | 'warn' | 'skip';
   /** A sentence without a full stop about what the receiver did; for a skipped probe, why it was skipped. */
   readonly seen: string;
   /** The request and answer that decided. */
@@ -26,7 +26,7 @@ export interface Finding {
 }
 
 /** Conditions without which a probe has no meaning; `run-probes.ts` says when each holds. */
-export type Requirement = 'credential' | 'signature' | 'time' | 'nonce' | 'oracle' | 'tls' | 'direct';
+export type Requirement = 'credential' | 'time' | 'nonce' | 'oracle' | 'tls' | 'direct';
 
 /** A question to a receiver. */
 export interface Probe {
@@ -44,12 +44,11 @@ export interface Probe {
   readonly isHarmless?: boolean;
   /** It proves something even about a receiver that acknowledges no genuine delivery. */
   readonly isIndependent?: boolean;
-  /** It runs after the others and by itself, since it may stop a weak receiver. */
-  readonly isHeavy?: boolean;
-  /** It runs at the end, about the answers to all other probes or the state in which these left the receiver. */
-  readonly isLast?: boolean;
-  /** It sends nothing, so it needs no time. */
-  readonly isReview?: boolean;
+  /**
+   * Probes run together by default, and after them one by one what may stop a weak receiver (`alone`), what asks about the
+   * state in which all others left it (`end`), and what searches their answers and sends nothing (`review`).
+   */
+  readonly phase?: 'alone' | 'end' | 'review';
   readonly run: (session: CheckSession) => Promise<Finding> | Finding;
 }
 
@@ -71,8 +70,11 @@ const severity = ({ result, isUnproven }: Finding): number =>
   ['skip', 'pass', 'warn', 'unproven', 'fail'].indexOf(result === 'warn' && isUnproven ? 'unproven' : result);
 
 /** The worst of several findings; of equal ones the first. */
-export const worstOf = (findings: readonly [Finding, ...Finding[]]): Finding =>
-  findings.reduce((worst, finding) => (severity(finding) > severity(worst) ? finding : worst));
+export const worstOf = (findings: readonly Finding[]): Finding =>
+  findings.reduce(
+    (worst, finding) => (severity(finding) > severity(worst) ? finding : worst),
+    skipped('it does not apply to this scheme'),
+  );
 
 /** The answer in a few words: `it answered 401`. */
 export function describeAnswer(answer: Answer): string {
@@ -95,7 +97,6 @@ const limited = (exchange: Exchange): Finding => ({
   hint: 'raise the rate limit for this run, or run fewer probes with --only',
 });
 
-/** Whether the receiver has acknowledged the request. */
 export const isAcknowledged = ({ answer }: Exchange): boolean =>
   answer.answered && answer.status >= 200 && answer.status < 300;
 
@@ -113,7 +114,7 @@ export function expectAccepted(exchange: Exchange): Finding {
  */
 export function expectRefused(exchange: Exchange, errors: 'fail' | 'warn' = 'fail'): Finding {
   const { answer } = exchange;
-  const judged = (result: Result): Finding => ({ result, seen: describeAnswer(answer), exchange });
+  const judged = (result: Finding['result']): Finding => ({ result, seen: describeAnswer(answer), exchange });
   if (!answer.answered) return judged(isCutOff(answer) ? 'warn' : 'fail');
   const { status } = answer;
   if (status === 429) return limited(exchange);
@@ -123,16 +124,55 @@ export function expectRefused(exchange: Exchange, errors: 'fail' | 'warn' = 'fai
   return judged(status >= 300 ? 'warn' : 'fail');
 }
 
-type RequestOf = (session: CheckSession) => CheckRequest | Promise<CheckRequest>;
+/** One request, or several forms of one question. */
+type RequestsOf = (session: CheckSession) => CheckRequest | readonly CheckRequest[];
 
-/** Sends one request that must be acknowledged. */
-export const acknowledges =
-  (requestOf: RequestOf): Probe['run'] =>
-  async (session) =>
-    expectAccepted(await session.send(await requestOf(session)));
+/** Sends the requests, which must be acknowledged. */
+export const acknowledges = (requestsOf: RequestsOf): Probe['run'] => judgesEach(requestsOf, expectAccepted);
 
-/** Sends one request that must be refused; `errors` is how a 5xx counts. */
-export const refuses =
-  (requestOf: RequestOf, errors?: 'fail' | 'warn'): Probe['run'] =>
-  async (session) =>
-    expectRefused(await session.send(await requestOf(session)), errors);
+/** Sends the requests, which must be refused; `errors` is how a 5xx counts. */
+export const refuses = (requestsOf: RequestsOf, errors?: 'fail' | 'warn'): Probe['run'] =>
+  judgesEach(requestsOf, (exchange) => expectRefused(exchange, errors));
+
+/** All forms are sent at the same time; the finding is that of the worst answer, and names its form. */
+const judgesEach =
+  (requestsOf: RequestsOf, judge: (exchange: Exchange) => Finding): Probe['run'] =>
+  async (session) => {
+    const requests = [requestsOf(session)].flat();
+    const findings = requests.map(async (request) => {
+      const finding = judge(await session.send(request));
+      return request.form === undefined ? finding : { ...finding, seen: `${finding.seen} ${request.form}` };
+    });
+    return worstOf(await Promise.all(findings));
+  };
+
+/** For a supervisor to restart a receiver that crashed, in milliseconds. */
+const patienceMs = 3000;
+const betweenMs = 250;
+
+/** The finding of `run`, and a failure where the receiver does not answer a genuine lead right after it. */
+export const survives =
+  (run: Probe['run']): Probe['run'] =>
+  async (session) => {
+    // The probe is not blamed for an earlier end.
+    if (!(await isAlive(session, patienceMs)))
+      return skipped('the receiver no longer answers a genuine lead');
+    const finding = await run(session);
+    if (await isAlive(session, 0)) return finding;
+    return { ...finding, result: 'fail', seen: 'after it, the receiver did not answer a genuine lead' };
+  };
+
+/**
+ * Sends a genuine lead, or where none may be stored what no receiver takes for one, until it is answered; 5xx is what a
+ * proxy answers for a receiver that is away.
+ */
+async function isAlive(session: CheckSession, withinMs: number): Promise<boolean> {
+  const { clock, wire, mayWrite } = session;
+  const until = clock.steady() + withinMs;
+  for (;;) {
+    const request = mayWrite ? session.deliveryOf(session.newLead()) : session.deliveryOfBody('');
+    const { answer } = await session.send(mayWrite ? request : withoutCredential(session, request));
+    if (answer.answered && (answer.status < 500 || !mayWrite)) return true;
+    if (clock.steady() >= until || !(await slept(clock, betweenMs, wire.signal))) return false;
+  }
+}

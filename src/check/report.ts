@@ -82,7 +82,7 @@ export function checkReport(run: CheckRun): Report {
             `${counted(unproven, 'probe was', 'probes were')} answered 429: what must hold there is not known to hold`,
           ]),
       ...(healed.length === 0 ? [] : [`pass now, and are in the baseline: ${healed.join(', ')}`]),
-      acceptedText(accepted),
+      acceptedText(session, accepted),
     ],
     conclusion: [
       `${counts.pass} passed`,
@@ -184,22 +184,10 @@ function tokenVariables(token: Secret): readonly SecretVariable[] {
   return [token, new Secret(search.slice(1))].map((secret) => ({ secret, variable: 'LEADS_WEBHOOK_TOKEN' }));
 }
 
-/** In the form in which bash writes them out: `leads-check-k3f9x2-{1,2,{5..9}}`. */
-export function acceptedText(accepted: readonly string[]): string {
-  const [first] = accepted;
-  if (first === undefined) return 'no test lead was accepted';
-  if (accepted.length === 1) return `1 test lead was accepted: ${first}`;
-  const start = first.slice(0, first.lastIndexOf('-') + 1);
-  const rows: number[][] = [];
-  for (const number of accepted.map((id) => Number(id.slice(start.length)))) {
-    const last = rows.at(-1);
-    if (last?.at(-1) === number - 1) last.push(number);
-    else rows.push([number]);
-  }
-  const ranges = rows.map((row) =>
-    row.length < 3 ? row.join(',') : `{${row[0] ?? ''}..${row.at(-1) ?? ''}}`,
-  );
-  return `${accepted.length} test leads were accepted: ${start}{${ranges.join(',')}}`;
+export function acceptedText({ idPrefix }: CheckSession, accepted: readonly string[]): string {
+  if (accepted.length === 0) return 'no test lead was accepted';
+  const ids = accepted.length === 1 ? accepted[0] : `their ids begin with ${idPrefix}`;
+  return `${counted(accepted.length, 'test lead was', 'test leads were')} accepted: ${ids}`;
 }
 
 /** Such as ` (1 must, 2 should)`. */

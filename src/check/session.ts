@@ -1,13 +1,13 @@
 import { testIdPrefixes } from '../lead/test-id.ts';
 import { jsonRequest, signatureHeaders, type SignedRequest, type Signer } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Key } from '../webhook/scheme.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Answer, exchange, type ExchangeOptions, type WireRequest } from './exchange.ts';
-import type { AskOracle } from './oracle.ts';
 
 /** A request of a probe. */
 export interface CheckRequest extends WireRequest {
+  /** How it differs from the other forms of its probe; it completes `it answered 200 …`. */
+  readonly form?: string | undefined;
   /** The lead that is stored when it is acknowledged. */
   readonly leadId?: string | undefined;
   /** The headers that would prove this body: a receiver that gets others must not disclose them. */
@@ -23,9 +23,14 @@ export interface Exchange {
   readonly answer: Answer;
 }
 
+/** How many leads of this id the receiver has stored; a text says why that is not known. */
+export type AskOracle = (leadId: string) => Promise<number | string>;
+
 interface SessionOptions extends ExchangeOptions {
   readonly endpoint: Endpoint;
   readonly signer: Signer;
+  /** Leads may be stored by the receiver. */
+  readonly mayWrite: boolean;
   /** Distinguishes the ids of this run from those of others. */
   readonly run: string;
   readonly oracle: AskOracle | undefined;
@@ -38,8 +43,7 @@ interface DeliveryOptions {
   /** The id of the delivery. */
   readonly id?: string;
   /** When it is signed, in milliseconds since the epoch. */
-  readonly at?: number;
-  readonly key?: Key | undefined;
+  readonly signedAt?: number;
   /** The URL that is signed, by schemes that sign it. */
   readonly target?: string;
 }
@@ -48,34 +52,41 @@ interface DeliveryOptions {
 export class CheckSession {
   readonly endpoint: Endpoint;
   readonly signer: Signer;
+  readonly mayWrite: boolean;
   readonly clock: Clock;
   readonly wire: ExchangeOptions;
   readonly oracle: AskOracle | undefined;
   /** Every request that was sent as HTTP, with its answer. */
   readonly exchanges: Exchange[] = [];
-  readonly #run: string;
+  /** How many requests are sent at the same time: few enough for a small server. */
+  width = 10;
+  /** The ids of all test leads of the run begin with it. */
+  readonly idPrefix: string;
+  readonly #waiting: (() => void)[] = [];
+  #open = 0;
   #leads = 0;
 
-  constructor({ endpoint, signer, clock, timeoutMs, signal, oracle, run }: SessionOptions) {
+  constructor({ endpoint, signer, mayWrite, clock, timeoutMs, signal, oracle, run }: SessionOptions) {
     this.endpoint = endpoint;
     this.signer = signer;
+    this.mayWrite = mayWrite;
     this.clock = clock;
     this.wire = { timeoutMs, signal, clock };
     this.oracle = oracle;
-    this.#run = run;
+    this.idPrefix = `${testIdPrefixes.check}${run}-`;
   }
 
   newLead(more?: Readonly<Record<string, unknown>>): TestLead {
     this.#leads += 1;
-    return testLead(`${testIdPrefixes.check}${this.#run}-${this.#leads}`, this.clock.now(), more);
+    return testLead(`${this.idPrefix}${this.#leads}`, this.clock.now(), more);
   }
 
   /** A genuine delivery of a lead. */
   deliveryOf(lead: TestLead, options: DeliveryOptions = {}): CheckRequest {
     const { signer, endpoint } = this;
     const { body = jsonOf(lead), id = deliveryId(lead) } = options;
-    const { key = signer.key, target = endpoint.url.href, at: signedAt = lead.madeAt } = options;
-    const genuine = signatureHeaders({ ...signer, key }, { target, id, body }, signedAt);
+    const { target = endpoint.url.href, signedAt = lead.madeAt } = options;
+    const genuine = signatureHeaders(signer, { target, id, body }, signedAt);
     return { method: 'POST', ...jsonRequest(signer, genuine, body), genuine, leadId: lead.id };
   }
 
@@ -85,7 +96,11 @@ export class CheckSession {
   }
 
   async send(request: CheckRequest): Promise<Exchange> {
+    if (this.#open >= this.width) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#open += 1;
     const answer = await exchange(this.endpoint, request, this.wire);
+    this.#open -= 1;
+    this.#waiting.shift()?.();
     const done = { request, answer };
     this.exchanges.push(done);
     return done;
@@ -96,7 +111,7 @@ export class CheckSession {
     const ids = this.exchanges.flatMap(({ request: { leadId }, answer }) =>
       leadId !== undefined && answer.answered && answer.status >= 200 && answer.status < 300 ? [leadId] : [],
     );
-    const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf('-') + 1));
+    const numberOf = (id: string): number => Number(id.slice(this.idPrefix.length));
     return [...new Set(ids)].sort((a, b) => numberOf(a) - numberOf(b));
   }
 }
@@ -115,10 +130,7 @@ export interface TestLead {
 /** Numbers reserved for fiction (North American Numbering Plan), so that no real phone rings. */
 const phone = '+1 202-555-0142';
 
-/**
- * A lead of section 2 of the specification that cannot be mistaken for a real one: test ids, a reserved domain, a fictional
- * number. It nests two deep.
- */
+/** A lead of section 2 of the specification that cannot be mistaken for a real one. */
 function testLead(id: string, madeAt: number, more: Readonly<Record<string, unknown>> = {}): TestLead {
   const contact = { name: 'Leads Check', email: `${id}@example.com`, phone };
   const metadata = { source: 'leads-check' };

@@ -1,8 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
-import { endpointOf } from '../check/endpoint.ts';
-import { issuerOf, shakeHands, type Handshake } from '../check/tls-handshake.ts';
+import { endpointOf, type Handshake, issuerOf, shakeHands } from '../check/endpoint.ts';
 import { unsafeConnection } from '../service/client/network-failure.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
@@ -49,7 +48,7 @@ export async function checkServiceCertificate(connection: Connection): Promise<C
   if (baseUrl.protocol !== 'https:') return skip(name, 'plain HTTP on this machine');
   if (proxy !== undefined) return skip(name, `the service is reached through the proxy ${proxy.host}`);
   const endpoint = endpointOf(baseUrl, { authorities, insecure: false }, undefined);
-  const hands = await shakeHands(endpoint, {}, { timeoutMs, signal, clock });
+  const hands = await shakeHands(endpoint, { timeoutMs, signal });
   signal.throwIfAborted();
   const code = faultOf(hands, endpoint.host);
   if (code !== undefined || !hands.ok) {

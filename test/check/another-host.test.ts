@@ -42,11 +42,11 @@ test('nothing that may be stored is sent to another host, and no body that may s
   const { stderr, exitCode, summary, probes, failed } = await run([]);
   expect([failed, exitCode, stored.size, summary.accepted]).toEqual([[], 0, 0, []]);
   expect(named({ probes } as never, 'pass')).toEqual(
-    expect.arrayContaining(['credential.missing', 'credential.wrong', 'body.malformed', 'protocol.method']),
+    expect.arrayContaining(['credential.missing', 'credential.wrong', 'body.no-lead', 'protocol.method']),
   );
   expect(Math.max(...bodies.map((body) => body.length))).toBeLessThan(2000);
   expect(probes.find(({ name }) => name === 'delivery.valid')?.detail).toContain('--allow-writes');
-  expect(probes.find(({ name }) => name === 'tls.days')?.detail).toContain('through a proxy');
+  expect(probes.find(({ name }) => name === 'tls.certificate')?.detail).toContain('through a proxy');
   expect(stderr).toContain('a wrong token or secret here goes unseen');
 });
 

@@ -66,6 +66,8 @@ interface Row {
   readonly scheme?: string;
   readonly broken: (running: Running) => Partial<Steps>;
   readonly argv?: readonly string[];
+  /** The form that the first of them names. */
+  readonly form?: string;
   readonly failed: readonly string[];
 }
 
@@ -74,25 +76,27 @@ const rows: readonly Row[] = [
     what: 'takes any token',
     broken: () => ({ authenticates: (delivery) => Boolean(tokenOf(delivery)) }),
     rule: 3,
-    failed: ['credential.wrong', 'credential.truncated', 'credential.longer', 'credential.case'],
+    failed: ['credential.wrong'],
   },
   {
     what: 'compares tokens without regard to case',
     broken: () => ({ authenticates: (one) => tokenOf(one)?.toLowerCase() === token.toLowerCase() }),
     rule: 3,
-    failed: ['credential.case'],
+    form: 'to one in other letter case',
+    failed: ['credential.wrong'],
   },
   {
     what: 'compares as much of the token as was sent',
     broken: () => ({ authenticates: (one) => token.startsWith(tokenOf(one) ?? '-') }),
     rule: 3,
-    failed: ['credential.empty', 'credential.truncated'],
+    failed: ['credential.missing', 'credential.wrong'],
   },
   {
     what: 'compares as much as the token is long',
     broken: () => ({ authenticates: (one) => tokenOf(one)?.startsWith(token) === true }),
     rule: 3,
-    failed: ['credential.longer'],
+    form: 'to one with more behind it',
+    failed: ['credential.wrong'],
   },
   {
     what: 'lets a delivery without a token in',
@@ -101,6 +105,7 @@ const rows: readonly Row[] = [
         one.rawHeaders.every(([name]) => !/^x-webhook-token$/i.test(name)) || tokenOf(one) === token,
     }),
     rule: 3,
+    form: 'without x-webhook-token',
     failed: ['credential.missing'],
   },
   {
@@ -120,14 +125,15 @@ const rows: readonly Row[] = [
       },
     }),
     rule: 3,
-    failed: ['credential.wrong', 'signature.tampered-body', 'signature.other-body'],
+    form: 'to a wrong one',
+    failed: ['credential.wrong'],
   },
   {
     what: 'ignores the signed time',
     scheme: 'slack',
     broken: () => ({ isInTime: () => true }),
     rule: 5,
-    failed: ['time.stale', 'time.future', 'time.window'],
+    failed: ['time.far', 'time.window'],
   },
   {
     what: 'tolerates what comes from the future',
@@ -139,7 +145,8 @@ const rows: readonly Row[] = [
       },
     }),
     rule: 5,
-    failed: ['time.future'],
+    form: 'signed a week in the future',
+    failed: ['time.far'],
   },
   {
     what: 'takes a nonce twice',
@@ -171,7 +178,7 @@ const rows: readonly Row[] = [
         }
       },
     }),
-    failed: ['body.large-integers', 'body.escapes', 'body.white-space'],
+    failed: ['body.spelling'],
   },
   {
     what: 'answers 500 to what it cannot parse',
@@ -184,7 +191,7 @@ const rows: readonly Row[] = [
         }
       },
     }),
-    failed: ['body.malformed', 'body.empty'],
+    failed: ['body.no-lead'],
   },
   {
     what: 'is stopped by deep JSON',
@@ -280,7 +287,7 @@ const rows: readonly Row[] = [
       }
     },
     rule: 6,
-    failed: ['dedupe.repeat', 'dedupe.parallel'],
+    failed: ['dedupe.repeat'],
   },
   {
     what: 'tells the signature that it wanted',
@@ -296,7 +303,8 @@ const rows: readonly Row[] = [
         response.writeHead(status).end(status === 401 ? JSON.stringify({ error: 'expected', expected }) : '');
       },
     }),
-    failed: ['leak.signature'],
+    rule: 3,
+    failed: ['leak.secret'],
   },
   {
     what: 'tells the token',
@@ -327,14 +335,16 @@ const rows: readonly Row[] = [
   {
     what: 'takes no parameter of the content type',
     broken: () => ({ takesType: (type) => type === 'application/json' }),
-    failed: ['body.charset'],
+    form: 'to charset=utf-8',
+    failed: ['protocol.variants'],
   },
   ...['webhook-timestamp', 'webhook-id'].map((name) => ({
     what: `verifies nothing without ${name}`,
     scheme: 'standard-webhooks',
     broken: () => ({ authenticates: skipsWithout(name) }),
     rule: 3 as const,
-    failed: ['credential.incomplete'],
+    form: `without ${name}`,
+    failed: ['credential.missing'],
   })),
   {
     what: 'verifies nothing without all headers of the scheme',
@@ -345,14 +355,16 @@ const rows: readonly Row[] = [
         scheme.authenticate(delivery, [key]).ok,
     }),
     rule: 3,
-    failed: ['credential.incomplete'],
+    form: 'without all of them',
+    failed: ['credential.missing'],
   },
   {
     what: 'verifies nothing without a time of Slack',
     scheme: 'slack',
     broken: () => ({ authenticates: skipsWithout('x-slack-request-timestamp') }),
     rule: 3,
-    failed: ['credential.incomplete'],
+    form: 'without x-slack-request-timestamp',
+    failed: ['credential.missing'],
   },
   {
     what: 'verifies nothing where the time is empty',
@@ -362,7 +374,8 @@ const rows: readonly Row[] = [
         headerOf(delivery, 'x-slack-request-timestamp') === '' || scheme.authenticate(delivery, [key]).ok,
     }),
     rule: 3,
-    failed: ['credential.incomplete'],
+    form: 'with x-slack-request-timestamp empty',
+    failed: ['credential.missing'],
   },
   {
     what: 'verifies nothing without a signature of version 1',
@@ -373,7 +386,8 @@ const rows: readonly Row[] = [
         scheme.authenticate(delivery, [key]).ok,
     }),
     rule: 3,
-    failed: ['credential.incomplete'],
+    form: 'without part 2 of stripe-signature',
+    failed: ['credential.missing'],
   },
   {
     what: 'verifies POST alone, and takes PUT',
@@ -382,7 +396,8 @@ const rows: readonly Row[] = [
       authenticates: (one) => one.method !== 'POST' || tokenOf(one) === token,
     }),
     rule: 3,
-    failed: ['credential.bypass', 'protocol.method'],
+    form: 'without any, as PUT',
+    failed: ['credential.missing', 'protocol.method'],
   },
   {
     what: 'verifies in the parser of JSON, and takes any content type',
@@ -391,7 +406,8 @@ const rows: readonly Row[] = [
       authenticates: (one) => !/json/.test(headerOf(one, 'content-type') ?? '') || tokenOf(one) === token,
     }),
     rule: 3,
-    failed: ['credential.bypass', 'protocol.content-type'],
+    form: 'without any, as text/plain',
+    failed: ['credential.missing', 'protocol.content-type'],
   },
   {
     what: 'verifies what has a length',
@@ -399,7 +415,8 @@ const rows: readonly Row[] = [
       authenticates: (one) => headerOf(one, 'content-length') === undefined || tokenOf(one) === token,
     }),
     rule: 3,
-    failed: ['credential.bypass'],
+    form: 'without any, in chunks',
+    failed: ['credential.missing'],
   },
   {
     what: 'trusts whoever says to come from this host',
@@ -407,7 +424,8 @@ const rows: readonly Row[] = [
       authenticates: (one) => headerOf(one, 'x-forwarded-for') === '127.0.0.1' || tokenOf(one) === token,
     }),
     rule: 3,
-    failed: ['credential.bypass'],
+    form: 'without any, as if from this host',
+    failed: ['credential.missing'],
   },
   {
     what: 'takes the token from the query as well',
@@ -415,7 +433,8 @@ const rows: readonly Row[] = [
       authenticates: (one) => new URL(one.url).searchParams.get('token') === token || tokenOf(one) === token,
     }),
     rule: 3,
-    failed: ['credential.query'],
+    form: 'with it in the query of the URL',
+    failed: ['credential.missing'],
   },
   {
     what: 'takes the signature from the query as well',
@@ -429,7 +448,8 @@ const rows: readonly Row[] = [
       },
     }),
     rule: 3,
-    failed: ['credential.query'],
+    form: 'with it in the query of the URL',
+    failed: ['credential.missing'],
   },
   {
     what: 'takes the token as a bearer token as well',
@@ -437,13 +457,14 @@ const rows: readonly Row[] = [
       authenticates: (one) => headerOf(one, 'authorization') === `Bearer ${token}` || tokenOf(one) === token,
     }),
     rule: 3,
-    failed: ['credential.other-header'],
+    form: 'with it in another header',
+    failed: ['credential.missing'],
   },
   {
     what: 'takes the token from any header',
     broken: () => ({ authenticates: (one) => one.rawHeaders.some(([, value]) => value === token) }),
     rule: 3,
-    failed: ['credential.doubled', 'credential.other-header'],
+    failed: ['credential.doubled', 'credential.missing'],
   },
   {
     what: 'takes the token from a cookie',
@@ -451,7 +472,8 @@ const rows: readonly Row[] = [
       authenticates: (one) => headerOf(one, 'cookie') === `token=${token}` || tokenOf(one) === token,
     }),
     rule: 3,
-    failed: ['credential.other-header'],
+    form: 'with it in another header',
+    failed: ['credential.missing'],
   },
   ...['standard-webhooks', 'stripe'].map((scheme) => ({
     what: `compares the first of two signatures of ${scheme}`,
@@ -467,7 +489,7 @@ const rows: readonly Row[] = [
           [key],
         ).ok,
     }),
-    failed: ['signature.second'],
+    failed: ['credential.second'],
   })),
   {
     what: 'takes several signatures for a rotation, whatever they are',
@@ -478,7 +500,8 @@ const rows: readonly Row[] = [
         scheme.authenticate(delivery, [key]).ok,
     }),
     rule: 3,
-    failed: ['signature.both-wrong'],
+    form: 'to two wrong signatures',
+    failed: ['credential.wrong'],
   },
   {
     what: 'tolerates a day',
@@ -516,8 +539,8 @@ const rows: readonly Row[] = [
         },
       };
     },
-    rule: 5,
-    failed: ['replay.forged'],
+    rule: 3,
+    failed: ['dedupe.forged'],
   },
   {
     what: 'answers 500 to characters of four bytes',
@@ -549,7 +572,8 @@ const rows: readonly Row[] = [
       isInTime: (one) => !(Math.abs(Number(headerOf(one, 'x-time')) * 1000 - Date.now()) > 300_000),
     }),
     rule: 5,
-    failed: ['time.malformed'],
+    form: "to the time 'now'",
+    failed: ['time.far'],
   },
   {
     what: 'takes a delivery without the time beside the token',
@@ -558,7 +582,8 @@ const rows: readonly Row[] = [
       authenticates: (one, scheme, key) => skipsWithout('x-time')(one, scheme, key) && tokenOf(one) === token,
     }),
     rule: 3,
-    failed: ['credential.incomplete'],
+    form: 'without x-time',
+    failed: ['credential.missing'],
   },
   {
     what: 'takes a delivery without the nonce beside the token',
@@ -568,7 +593,8 @@ const rows: readonly Row[] = [
         skipsWithout('x-nonce')(one, scheme, key) && tokenOf(one) === token,
     }),
     rule: 3,
-    failed: ['credential.incomplete'],
+    form: 'without x-nonce',
+    failed: ['credential.missing'],
   },
   {
     what: 'ignores the time beside the token',
@@ -578,7 +604,7 @@ const rows: readonly Row[] = [
       isInTime: () => true,
     }),
     rule: 5,
-    failed: ['time.stale', 'time.future', 'time.window', 'time.malformed'],
+    failed: ['time.far', 'time.window'],
   },
   {
     what: 'ignores the nonce beside the token',
@@ -592,7 +618,7 @@ const rows: readonly Row[] = [
 describe('a receiver that', () => {
   test.each(rows)(
     '$what is caught by $failed alone',
-    async ({ scheme = 'token', broken, argv, rule, failed }) => {
+    async ({ scheme = 'token', broken, argv, rule, form, failed }) => {
       const run = await checkBroken(scheme, broken, argv);
       expect([...run.failed].sort()).toEqual([...failed].sort());
       const broken42 = run.probes.filter(({ result, level }) => result === 'fail' && level === 'must');
@@ -600,6 +626,8 @@ describe('a receiver that', () => {
       expect([...new Set(broken42.map((one) => one.rule))]).toEqual(
         rule === undefined ? [] : [`specification 4.2 rule ${rule}`],
       );
+      if (form !== undefined)
+        expect(run.probes.find(({ name }) => name === failed[0])?.detail).toContain(form);
       const output = run.stdout + run.stderr;
       expect(output).not.toContain(secretOf(scheme).replace('whsec_', ''));
       for (const { curl, name } of run.probes.filter(({ result }) => result === 'fail')) {
@@ -612,7 +640,7 @@ describe('a receiver that', () => {
     for (const scheme of ['token', timedToken, 'standard-webhooks', 'stripe', 'slack', 'github']) {
       const run = await checkBroken(scheme, () => ({}));
       expect(run.failed).toEqual([]);
-      expect(named(run, 'warn')).toEqual(['dedupe.repeat', 'dedupe.parallel']);
+      expect(named(run, 'warn')).toEqual(['dedupe.repeat']);
       expect(run.exitCode).toBe(0);
     }
   });
@@ -667,7 +695,7 @@ const storageRows: readonly StorageRow[] = [
   {
     what: 'stores each body once',
     broken: storing((_, body) => body.toString()),
-    failed: ['dedupe.other-body'],
+    failed: ['dedupe.repeat'],
   },
   {
     what: 'stores each person once',
@@ -703,7 +731,7 @@ const storageRows: readonly StorageRow[] = [
         },
       };
     },
-    failed: ['dedupe.parallel'],
+    failed: ['dedupe.repeat'],
   },
   {
     what: 'stores before it verifies',
@@ -757,13 +785,15 @@ describe('with an oracle', () => {
   };
 
   test('a receiver that acknowledges without storing is caught by all that counts what is stored', async () => {
-    expect((await withOracle(0)).failed).toEqual(['delivery.stored', 'dedupe.other-lead', 'dedupe.forged']);
+    expect((await withOracle(0)).failed).toEqual(['dedupe.repeat', 'dedupe.other-lead', 'dedupe.forged']);
   });
 
   test('a receiver that stores what it knows again is caught by the probes of dedupe alone', async () => {
     const run = await withOracle(1);
-    expect(run.failed).toEqual(['dedupe.repeat', 'dedupe.parallel', 'dedupe.other-body']);
-    expect(run.probes.find(({ name }) => name === 'dedupe.parallel')?.detail).toBe('it is stored 10 times');
+    expect(run.failed).toEqual(['dedupe.repeat']);
+    expect(run.probes.find(({ name }) => name === 'dedupe.repeat')?.detail).toBe(
+      'it is stored 2 times when it came twice',
+    );
     expect(run.exitCode).toBe(7);
   });
 

@@ -24,7 +24,5 @@ test('express.raw() with standardwebhooks', async () => {
     new StandardWebhook(secret).verify(body as Buffer, headers),
   );
   const run = await check([url, '--scheme', 'standard-webhooks', '--secret', secret]);
-  const known = ['credential.doubled', 'body.null', 'body.deep-answer', ...leftToTheApplication];
-  expect(run.failed).toEqual(expect.arrayContaining(known));
-  expect(run.failed.filter((name) => !known.includes(name))).toEqual(['body.empty']);
+  expect([...run.failed].sort()).toEqual(['credential.doubled', ...leftToTheApplication].sort());
 });

@@ -39,7 +39,7 @@ test.each(Object.keys(written))('an expected signature in %s is found, and not s
     return `expected ${told.at(-1) ?? ''}!`;
   });
   const run = await check([url, ...flags]);
-  expect(run.failed).toEqual(['leak.signature']);
+  expect(run.failed).toEqual(['leak.secret']);
   expect(told.filter((one) => run.stdout.includes(one.replace(/=+$/, '')))).toEqual([]);
 });
 

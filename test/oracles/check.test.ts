@@ -29,11 +29,8 @@ test('express.raw() with svix takes every form of JSON, and two signatures of wh
     new SvixWebhook(secret).verify(body as Buffer, headers),
   );
   const run = await check([url, '--scheme', 'svix', '--secret', secret]);
-  expect(run.failed).toEqual(
-    expect.arrayContaining(['credential.doubled', 'body.null', 'body.deep-answer', ...leftToTheApplication]),
-  );
-  expect(run.failed).toHaveLength(7);
-  expect(named(run, 'warn')).toEqual(['dedupe.repeat', 'dedupe.parallel']);
+  expect([...run.failed].sort()).toEqual(['credential.doubled', ...leftToTheApplication].sort());
+  expect(named(run, 'warn')).toEqual(['dedupe.repeat', 'body.deep']);
 });
 
 test("Octokit's middleware verifies well, and takes any JSON of any size", async () => {
@@ -43,8 +40,8 @@ test("Octokit's middleware verifies well, and takes any JSON of any size", async
   const url = await serve(createNodeMiddleware(webhooks, { path: '/hook', log }) as RequestListener);
   const github = ['--header', 'X-GitHub-Event: push', '--header', 'X-GitHub-Delivery: d-1'];
   const run = await check([url, '--scheme', 'github', '--secret', 's3cret', ...github]);
-  expect(run.failed).toEqual(['body.null', 'body.array', 'body.no-id', 'body.deep-answer', 'body.huge']);
-  expect(probe(run, 'body.null')?.seen).toMatchObject({ status: 500 });
+  expect(run.failed).toEqual(['body.no-lead', 'body.huge']);
+  expect(probe(run, 'body.no-lead')?.seen).toMatchObject({ status: 500 });
   expect(run.exitCode).toBe(0);
 });
 
@@ -63,15 +60,7 @@ test("the handler of Stripe's documentation takes what is signed for next week",
     response.json({ received: true, type: event.type });
   });
   const run = await check([await serve(app), '--scheme', 'stripe', '--secret', 's3cret']);
-  expect(run.failed).toEqual([
-    'credential.doubled',
-    'time.future',
-    'body.null',
-    'body.array',
-    'body.no-id',
-    'body.deep-answer',
-    'leak.stack-trace',
-  ]);
-  expect(probe(run, 'time.stale')?.result).toBe('pass');
+  expect(run.failed).toEqual(['credential.doubled', 'time.far', 'body.no-lead', 'leak.stack-trace']);
+  expect(probe(run, 'time.far')?.detail).toBe('it answered 200 to a delivery signed a week in the future');
   expect(run.exitCode).toBe(7);
 });

@@ -1,4 +1,5 @@
 import { formatDuration } from '../../time/time-text.ts';
+import { hasSignature } from '../credential.ts';
 import { secretTexts, signatureTexts } from '../disclosure.ts';
 import { acknowledges, type Finding, isAcknowledged, type Probe, probeGroup, skipped } from '../probe.ts';
 import type { CheckSession, Exchange } from '../session.ts';
@@ -20,35 +21,19 @@ const frames = [
 /** They search the answers to all other probes. */
 const leaks = probeGroup(
   'leak',
-  {
-    rule: '4.2 rule 3',
-    level: 'should',
-    isHarmless: true,
-    isIndependent: true,
-    isLast: true,
-    isReview: true,
-  },
+  { rule: '4.2 rule 3', level: 'should', isHarmless: true, isIndependent: true, phase: 'review' },
   [
     {
       name: 'secret',
       level: 'must',
-      expected: 'no answer holds the token or secret',
-      hint: 'never put the token or secret into an answer: anyone who sends a request would learn it',
+      expected: 'no answer holds the token, the secret, or the right signature',
+      hint: 'say only that the credential does not match: whoever sends a request would learn the secret, or what to send',
       requires: ['credential'],
       run(session) {
-        const texts = secretTexts(session);
-        return searchAnswers(session, (answer) => texts.some((text) => answer.includes(text)));
-      },
-    },
-    {
-      name: 'signature',
-      expected: 'no answer to a wrong signature holds the right one',
-      hint: 'say that the signature does not match, and never show the right one: an attacker could send it',
-      requires: ['credential', 'signature'],
-      run(session) {
-        if (session.signer.key?.material.type !== 'secret')
-          return skipped('the receiver has no key that signs');
+        const secrets = secretTexts(session);
         return searchAnswers(session, (answer, { request: { genuine, headers } }) => {
+          if (secrets.some((text) => answer.includes(text))) return true;
+          if (!hasSignature(session)) return false;
           // A signature that was sent may come back.
           const sent = signatureTexts(session, headers);
           return signatureTexts(session, genuine).some(
@@ -86,7 +71,7 @@ function searchAnswers(
 const slowMs = 10_000;
 const tooSlowMs = 20_000;
 
-const health = probeGroup('health', { rule: '4.2 rule 2', level: 'must', isLast: true }, [
+const health = probeGroup('health', { rule: '4.2 rule 2', level: 'must', phase: 'end' }, [
   {
     name: 'alive',
     expected: '200 to a genuine lead, after all of this',
@@ -96,7 +81,7 @@ const health = probeGroup('health', { rule: '4.2 rule 2', level: 'must', isLast:
   {
     name: 'time',
     level: 'should',
-    isReview: true,
+    phase: 'review',
     expected: 'an acknowledgement within 10 s',
     hint: 'store the lead, answer 200, and do the rest of the work after that',
     run(session) {

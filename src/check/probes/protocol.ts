@@ -1,17 +1,17 @@
 import { checkServerIdentity } from 'node:tls';
+import { type Handshake, issuerOf, shakeHands } from '../endpoint.ts';
 import { exchangeBytes, isCutOff } from '../exchange.ts';
 import {
   acknowledges,
   describeAnswer,
-  expectRefused,
   type Finding,
   type Probe,
   probeGroup,
   refuses,
+  survives,
   worstOf,
 } from '../probe.ts';
-import { type CheckSession, withContentType } from '../session.ts';
-import { type Handshake, issuerOf, shakeHands } from '../tls-handshake.ts';
+import { type CheckRequest, type CheckSession, withContentType } from '../session.ts';
 
 const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' }, [
   {
@@ -20,14 +20,14 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
     hint: 'take POST alone, and answer 405 to every other method',
     isHarmless: true,
     isIndependent: true,
-    async run(session) {
+    run: refuses((session) => {
       const request = session.deliveryOf(session.newLead());
-      const empty = Buffer.alloc(0);
-      return worstOf([
-        expectRefused(await session.send({ ...request, method: 'PUT' })),
-        expectRefused(await session.send({ ...request, method: 'GET', body: empty, leadId: undefined })),
-      ]);
-    },
+      const empty = { body: Buffer.alloc(0), leadId: undefined };
+      return [
+        { ...request, form: 'to PUT', method: 'PUT' },
+        { ...request, form: 'to GET', method: 'GET', ...empty },
+      ];
+    }),
   },
   {
     name: 'content-type',
@@ -37,10 +37,16 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
     run: refuses((session) => withContentType(session.deliveryOf(session.newLead()), 'text/plain')),
   },
   {
-    name: 'chunked',
-    expected: '2xx to a chunked body',
-    hint: 'read a body without Content-Length as well (RFC 9112, section 7.1)',
-    run: acknowledges((session) => ({ ...session.deliveryOf(session.newLead()), isChunked: true })),
+    name: 'variants',
+    expected: '2xx to a chunked body, and to application/json; charset=utf-8',
+    hint: 'read a body without Content-Length as well, and compare the media type without its parameters',
+    run: acknowledges((session) => {
+      const request = (): CheckRequest => session.deliveryOf(session.newLead());
+      return [
+        { ...request(), form: 'to a chunked body', isChunked: true },
+        { ...withContentType(request(), 'application/json; charset=utf-8'), form: 'to charset=utf-8' },
+      ];
+    }),
   },
   {
     name: 'malformed',
@@ -48,29 +54,25 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
     hint: 'leave the parsing of requests to the HTTP server, and let it refuse what it cannot read',
     isHarmless: true,
     isIndependent: true,
-    isHeavy: true,
+    phase: 'alone',
     requires: ['direct'],
-    async run(session) {
-      const { url } = session.endpoint;
-      const start = `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n`;
-      return worstOf([
-        await refusesBytes(session, `${start}a line without a colon\r\n\r\n`),
-        await refusesBytes(
-          session,
-          `${start}Content-Type: application/json\r\nContent-Length: many\r\n\r\n{}`,
-        ),
-        await refusesBytes(session, '\x16\x03 leads-check\r\n\r\n'),
-      ]);
-    },
+    run: survives(async ({ endpoint, wire }) => {
+      // The bytes carry neither a credential nor a lead.
+      const start = `POST ${endpoint.url.pathname} HTTP/1.1\r\nHost: ${endpoint.url.host}\r\n`;
+      const malformed = [
+        `${start}a line without a colon\r\n\r\n`,
+        `${start}Content-Type: application/json\r\nContent-Length: many\r\n\r\n{}`,
+        '\x16\x03 leads-check\r\n\r\n',
+      ];
+      const findings = malformed.map(async (bytes): Promise<Finding> => {
+        const answer = await exchangeBytes(endpoint, bytes, wire);
+        const isRefused = answer.answered ? answer.status >= 300 && answer.status < 500 : isCutOff(answer);
+        return { result: isRefused ? 'pass' : 'fail', seen: describeAnswer(answer) };
+      });
+      return worstOf(await Promise.all(findings));
+    }),
   },
 ]);
-
-/** The bytes carry neither a credential nor a lead. */
-async function refusesBytes(session: CheckSession, bytes: string): Promise<Finding> {
-  const answer = await exchangeBytes(session.endpoint, bytes, session.wire);
-  const isRefused = answer.answered ? answer.status >= 300 && answer.status < 500 : isCutOff(answer);
-  return { result: isRefused ? 'pass' : 'fail', seen: describeAnswer(answer) };
-}
 
 const dayMs = 86_400_000;
 
@@ -92,59 +94,25 @@ const tls = probeGroup(
   [
     {
       name: 'version',
-      expected: 'TLS 1.2 or 1.3',
-      hint: 'offer TLS 1.3, and 1.2 for older senders',
-      run: judgesHandshake(({ protocol: version }) => {
-        const isCurrent = version === 'TLSv1.3' || version === 'TLSv1.2';
-        return { result: isCurrent ? 'pass' : 'fail', seen: `it speaks ${version ?? 'nothing known'}` };
-      }),
-    },
-    {
-      name: 'old-versions',
-      expected: 'TLS 1.0 and 1.1 are refused',
-      hint: 'turn TLS 1.0 and 1.1 off (RFC 8996)',
-      async run(session) {
+      expected: 'TLS 1.2 or 1.3, and nothing older',
+      hint: 'offer TLS 1.3, and 1.2 for older senders; turn TLS 1.0 and 1.1 off (RFC 8996)',
+      async run({ endpoint, wire }) {
         for (const version of ['TLSv1', 'TLSv1.1'] as const) {
-          // OpenSSL's default security level disables these versions on our side.
-          const offer = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' };
-          const { ok } = await shakeHands(session.endpoint, offer, session.wire);
+          const { ok } = await shakeHands(endpoint, wire, version);
           if (ok) return { result: 'fail', seen: `it speaks ${version}` };
         }
-        return { result: 'pass', seen: 'it speaks neither' };
+        const hands = await shakeHands(endpoint, wire);
+        return hands.ok ? { result: 'pass', seen: `it speaks ${hands.protocol}` } : failed(hands);
       },
     },
     {
-      name: 'chain',
-      expected: 'a certificate that leads to a trusted authority',
-      hint: 'serve the whole chain with every certificate in between, issued by an authority that the service trusts',
-      run: judgesHandshake(({ untrusted: code, certificate }, session) =>
-        code === undefined || code === nameMismatch
-          ? { result: 'pass', seen: `issued by ${issuerOf(certificate)}` }
-          : untrusted(`it is not trusted (${code})`, session),
-      ),
-    },
-    {
-      name: 'name',
-      expected: 'a certificate for the name in the URL',
-      hint: 'issue the certificate for the host of the URL, as a subject alternative name',
-      run: judgesHandshake(({ certificate }, session) => {
-        const { host } = session.endpoint;
-        const names = certificate.subjectaltname ?? 'no name';
-        return checkServerIdentity(host, certificate) === undefined
-          ? { result: 'pass', seen: `it is for ${host}` }
-          : untrusted(`it is for ${names.slice(0, 200)}`, session);
-      }),
-    },
-    {
-      name: 'days',
-      expected: `a certificate that is valid for ${warnDays} days or more`,
-      hint: 'renew the certificate, and set up its automatic renewal',
-      run: judgesHandshake(({ certificate }, session) => {
-        const days = Math.floor((Date.parse(certificate.valid_to) - session.clock.now()) / dayMs);
-        if (Number.isNaN(days)) return { result: 'warn', seen: 'its end cannot be read' };
-        if (days < 0) return untrusted(`it ended ${-days} days ago`, session);
-        return { result: days < warnDays ? 'warn' : 'pass', seen: `${days} days are left` };
-      }),
+      name: 'certificate',
+      expected: `a trusted certificate for the URL's name, for ${warnDays} days or more`,
+      hint: 'serve the whole chain of a certificate for the host of the URL, by an authority that the service trusts, and renew it automatically',
+      async run(session) {
+        const hands = await shakeHands(session.endpoint, session.wire);
+        return hands.ok ? judgeCertificate(hands, session) : failed(hands);
+      },
     },
     {
       name: 'plain-http',
@@ -164,21 +132,28 @@ const tls = probeGroup(
   ],
 );
 
-/** Judges a handshake that accepts any certificate. */
-function judgesHandshake(
-  judge: (hands: Extract<Handshake, { ok: true }>, session: CheckSession) => Finding,
-): Probe['run'] {
-  return async (session) => {
-    const hands = await shakeHands(session.endpoint, {}, session.wire);
-    if (!hands.ok) return { result: 'fail', seen: `the handshake failed (${hands.code})` };
-    return judge(hands, session);
-  };
-}
-
-/** With `isInsecure` the operator knows that it is not trusted; the service still would not deliver. */
-const untrusted = (detail: string, { endpoint }: CheckSession): Finding => ({
-  result: endpoint.isInsecure ? 'warn' : 'fail',
-  seen: detail,
+const failed = ({ code }: Extract<Handshake, { ok: false }>): Finding => ({
+  result: 'fail',
+  seen: `the handshake failed (${code})`,
 });
+
+/** An insecure endpoint's operator knows that it is not trusted; the service still would not deliver. */
+function judgeCertificate(
+  { untrusted, certificate }: Extract<Handshake, { ok: true }>,
+  { endpoint: { host, isInsecure }, clock }: CheckSession,
+): Finding {
+  const days = Math.floor((Date.parse(certificate.valid_to) - clock.now()) / dayMs);
+  const faults = [
+    ...(untrusted === undefined || untrusted === nameMismatch ? [] : [`is not trusted (${untrusted})`]),
+    ...(checkServerIdentity(host, certificate) === undefined
+      ? []
+      : [`is for ${(certificate.subjectaltname ?? 'no name').slice(0, 200)}`]),
+    ...(days < 0 ? [`ended ${-days} days ago`] : []),
+  ];
+  if (faults.length > 0) return { result: isInsecure ? 'warn' : 'fail', seen: `it ${faults.join(' and ')}` };
+  // A date that cannot be read is not far enough away either.
+  const result = days >= warnDays ? 'pass' : 'warn';
+  return { result, seen: `issued by ${issuerOf(certificate)}, ${days} days are left` };
+}
 
 export const protocolProbes: readonly Probe[] = [...protocol, ...tls];

@@ -1,11 +1,10 @@
 import { type Endpoint, endpointOf, openSocket } from '../../check/endpoint.ts';
 import type { ExchangeOptions } from '../../check/exchange.ts';
-import { commandOracle } from '../../check/oracle.ts';
 import { groupOf, type Probe } from '../../check/probe.ts';
 import { validDelivery } from '../../check/probes/delivery.ts';
 import { acceptedText, baselineText, checkReport, readBaseline } from '../../check/report.ts';
 import { runProbes, selectProbes } from '../../check/run-probes.ts';
-import { CheckSession } from '../../check/session.ts';
+import { type AskOracle, CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { writeWhole } from '../../files/replace.ts';
@@ -17,6 +16,7 @@ import { writeTable } from '../../output/table.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
 import { checkReportPlace, writeJunitFile } from '../flags/report-file.ts';
+import { runCommand } from '../../receiver/targets/exec.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import type { CheckOptions } from './options.ts';
@@ -53,6 +53,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   const session = new CheckSession({
     endpoint,
     signer: { scheme: keys.length > 0 ? scheme : unverified, key: keys[0], headers: options.header },
+    mayWrite,
     run: runName(random),
     clock,
     timeoutMs,
@@ -64,8 +65,8 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   status?.showProgress((now) => `${completed} of ${probes.length} probes, ${formatSeconds(now - startedAt)}`);
   try {
     const isOver = (): boolean => whole.reason() === 'timeout';
-    const onReport = (): unknown => (completed += 1);
-    const reports = await runProbes(probes, { session, mayWrite, isOver, signal, onReport });
+    const onReport = (): void => void (completed += 1);
+    const reports = await runProbes(probes, { session, isOver, signal, onReport });
     status?.showProgress(undefined);
     const trust = { caFile: target.caFile, insecure: target.trust.insecure };
     const report = checkReport({ reports, session, trust, baseline, strict, startedAt });
@@ -87,7 +88,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
     return report.isInOrder || writeBaseline !== undefined ? 'done' : 'problems';
   } catch (error) {
     status?.showProgress(undefined);
-    if (session.accepted().length > 0) messages.say(acceptedText(session.accepted()));
+    if (session.accepted().length > 0) messages.say(acceptedText(session, session.accepted()));
     throw error;
   } finally {
     whole.clear();
@@ -135,6 +136,24 @@ function hintFor(code: string): string | undefined {
     return 'name its authority with --ca FILE; --insecure takes any certificate of a receiver on this machine';
   }
   return code === 'ECONNREFUSED' ? "start the receiver first, or 'leads listen' to try this out" : undefined;
+}
+
+/** For one question to the oracle, in milliseconds. */
+const oracleMs = 15_000;
+
+/** `--oracle`: a program or shell line that gets `LEAD_ID` and prints a number. It gets none of our own settings. */
+function commandOracle(command: string, { env, killGroup, signal }: Context): AskOracle {
+  const foreign = Object.fromEntries(
+    Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('LEADS_')),
+  );
+  return async (leadId) => {
+    const variables = { ...foreign, LEAD_ID: leadId };
+    const run = { command, env: variables, input: new Uint8Array(), timeoutMs: oracleMs, killGroup, signal };
+    const end = await runCommand(run);
+    if (!end.ok) return `the oracle failed: ${end.text}`;
+    const count = /^\s*(\d{1,9})\s*$/m.exec(end.output)?.[1];
+    return count === undefined ? 'the oracle printed no line with a number' : Number(count);
+  };
 }
 
 /** `--list` */

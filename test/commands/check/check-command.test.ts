@@ -35,27 +35,27 @@ describe('what is asked for', () => {
   test('--list shows every probe with its level, and sends nothing', async () => {
     const { stdout, exitCode } = await run(['--list']);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^credential\.wrong +must +4\.2 rule 3 +4xx to a wrong token/m);
+    expect(stdout).toMatch(/^credential\.wrong +must +4\.2 rule 3 +4xx to a wrong credential$/m);
     const json = (await run(['--list', '--json', '--only', 'tls'])).stdout.trim().split('\n');
-    expect(json.map((line) => (JSON.parse(line) as { group: string }).group)).toEqual(Array(6).fill('tls'));
+    expect(json.map((line) => (JSON.parse(line) as { group: string }).group)).toEqual(Array(3).fill('tls'));
   });
 
   test('--only and --skip take names, groups and patterns; delivery.valid comes along where it is needed', async () => {
     const { url } = await obedient();
-    const result = await check([url, ...token, '--only', 'credential', '--skip', 'credential.*e*']);
+    const result = await check([url, ...token, '--only', 'credential', '--skip', 'credential.*o*d*']);
     expect(result.probes.map(({ name }) => name)).toEqual([
-      ...['delivery.valid', 'credential.missing', 'credential.wrong', 'credential.bypass'],
+      ...['delivery.valid', 'credential.missing', 'credential.wrong'],
     ]);
     const form = await check([url, ...token, '--only', 'protocol.method']);
     expect(form.probes.map(({ name }) => name)).toEqual(['protocol.method']);
-    const body = await check([url, ...token, '--only', 'body.n?ll']);
-    expect(body.probes.map(({ name }) => name)).toEqual(['delivery.valid', 'body.null']);
+    const body = await check([url, ...token, '--only', 'body.n?-lead']);
+    expect(body.probes.map(({ name }) => name)).toEqual(['delivery.valid', 'body.no-lead']);
   });
 
   test.each([
     ['token', 'credential', []],
-    ['github', 'signature', ['--scheme', 'github']],
-    ['svix', 'time.stale', ['--scheme', 'svix']],
+    ['github', 'credential.wrong', ['--scheme', 'github']],
+    ['svix', 'time.far', ['--scheme', 'svix']],
   ])('with the wrong secret no refusal proves anything: %s, --only %s', async (scheme, group, flags) => {
     const word = (text: string): string => (scheme === 'svix' ? `whsec_${btoa(text)}` : text);
     const { url } = await startReceiver(scheme, word('the secret of the receiver!!!'));
@@ -119,7 +119,7 @@ describe('what counts', () => {
   test('a must that fails is exit 7, a should only with --strict', async () => {
     const { url } = await faulty();
     const all = await check([url, ...token, ...quick]);
-    expect(all.failed).toEqual(['credential.missing', 'body.malformed', 'body.empty']);
+    expect(all.failed).toEqual(['credential.missing', 'body.no-lead']);
     expect(all.exitCode).toBe(7);
     const shoulds = [url, ...token, ...quick, '--skip', 'credential'];
     expect((await check(shoulds)).exitCode).toBe(0);
@@ -159,17 +159,17 @@ describe('what counts', () => {
     const file = join(freshHome(), 'baseline.json');
     const { url } = await faulty();
     const written = await run([url, ...token, ...quick, '--write-baseline', file]);
-    expect([written.exitCode, written.stderr]).toEqual([0, `wrote ${file}: 3 known to fail\n`]);
+    expect([written.exitCode, written.stderr]).toEqual([0, `wrote ${file}: 2 known to fail\n`]);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       version: 1,
-      failing: ['body.empty', 'body.malformed', 'credential.missing'],
+      failing: ['body.no-lead', 'credential.missing'],
     });
     const again = await run([url, ...token, ...quick, '--strict', '--baseline', file]);
     expect(again.exitCode).toBe(0);
     expect(again.stdout).toContain('credential.missing (must, known)');
     const healed = await run([(await obedient()).url, ...token, ...quick, '--baseline', file]);
     expect(healed.exitCode).toBe(0);
-    expect(healed.stdout).toContain('pass now, and are in the baseline: credential.missing, body.malformed,');
+    expect(healed.stdout).toContain('pass now, and are in the baseline: credential.missing, body.no-lead');
     writeFileSync(file, '{"failing":[1]}');
     const damaged = await run([url, ...token, '--baseline', file]);
     expect([damaged.exitCode, damaged.stderr]).toEqual([
@@ -180,10 +180,10 @@ describe('what counts', () => {
 
   test('a part of a run leaves what the baseline says of the rest', async () => {
     const file = join(freshHome(), 'baseline.json');
-    writeFileSync(file, '{"version":1,"failing":["tls.days","body.null"]}');
+    writeFileSync(file, '{"version":1,"failing":["tls.certificate","body.no-lead"]}');
     const { url } = await obedient();
-    await run([url, ...token, '--only', 'body.null', '--baseline', file, '--write-baseline', file]);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ failing: ['tls.days'] });
+    await run([url, ...token, '--only', 'body.no-lead', '--baseline', file, '--write-baseline', file]);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ failing: ['tls.certificate'] });
   });
 });
 
@@ -193,17 +193,19 @@ describe('what is shown', () => {
     const { stdout } = await run([url, ...token, ...quick], { terminal: 80, env: { ...env, NO_COLOR: '1' } });
     const lines = stdout.split('\n');
     expect(lines[0]).toBe(`checking ${url}`);
-    expect(lines).toContain('✗ credential.missing (must): 4xx without a credential');
-    const at = lines.indexOf('✗ body.malformed (should): 4xx to JSON that is cut off');
-    expect(lines[at + 1]).toMatch(/^ {4}it answered 500 after \d+ms: \{"status":500\}$/);
-    expect(lines[at + 2]).toMatch(/^ {4}answer 400 when the body cannot be parsed/);
+    expect(lines).toContain('✗ credential.missing (must): 4xx without the credential in its header');
+    const at = lines.indexOf('✗ body.no-lead (should): 4xx to what is no JSON, and to JSON that is no lead');
+    expect(lines[at + 1]).toMatch(
+      /^ {4}it answered 500 to JSON that is cut off after \d+ms: \{"status":500\}$/,
+    );
+    expect(lines[at + 2]).toMatch(/^ {4}check that the body is an object with an id/);
     expect(lines.slice(at).find((line) => line.includes('curl'))).toMatch(
       /^ {4}curl -i http.* -H "x-webhook-token: \$LEADS_WEBHOOK_TOKEN" --data-binary '\{"id":/,
     );
     expect(lines.filter((line) => line.length > 80 && !line.includes('curl'))).toEqual([]);
-    expect(stdout).toMatch(/\n\d+ passed, 3 failed \(1 must, 2 should\), 3 warnings, \d+ skipped in \S+\n/);
+    expect(stdout).toMatch(/\n\d+ passed, 2 failed \(1 must, 1 should\), \d warnings?, \d+ skipped in \S+\n/);
     expect(stdout).toMatch(
-      /\d+ test leads were accepted:\s+leads-check-\w{6}-\{1,2,[\d,]*\{\d+\.\.\d+\}[\d,{}.]*\}\n\d+ passed, .* in [\d.]+m?s\n$/,
+      /\d+ test leads were accepted: their ids begin with leads-check-\w{6}-\n\d+ passed, .* in [\d.]+m?s\n$/,
     );
     expect(stdout).not.toContain(secret);
   });
@@ -211,7 +213,7 @@ describe('what is shown', () => {
   test('a locale without other characters gets ASCII', async () => {
     const { url } = await obedient();
     const { stdout } = await run([url, ...token, '--only', 'credential'], { env: { ...env, LANG: 'C' } });
-    expect(stdout).toMatch(/^ok credential {2}missing, empty, wrong,/m);
+    expect(stdout).toMatch(/^ok credential {2}missing, wrong, doubled/m);
     expect(stdout).toMatch(/^[\x00-\x7f]*$/);
   });
 
