@@ -94,8 +94,8 @@ export function incompleteForms(session: CheckSession, request: CheckRequest): C
     });
     const parts = hasSignature(session) ? value.split(/(?<=[,;])/) : [];
     const withoutPart = parts.map((_, i) => {
-      const others = parts.toSpliced(i, 1).join('').trim();
-      return changed(`without part ${i + 1} of ${name}`, others.replace(/[,;]$/, ''));
+      const remainder = parts.toSpliced(i, 1).join('').trim();
+      return changed(`without part ${i + 1} of ${name}`, remainder.replace(/[,;]$/, ''));
     });
     return [
       { ...request, form: `without ${name}`, headers: request.headers.toSpliced(index, 1) },

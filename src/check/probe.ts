@@ -124,7 +124,7 @@ export function expectRefused(exchange: Exchange, errors: 'fail' | 'warn' = 'fai
   return judged(status >= 300 ? 'warn' : 'fail');
 }
 
-/** One request, or several forms of one question. */
+/** A question has one request, or one for each of its forms. */
 type RequestsOf = (session: CheckSession) => CheckRequest | readonly CheckRequest[];
 
 /** Sends the requests, which must be acknowledged. */
