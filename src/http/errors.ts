@@ -56,12 +56,7 @@ const handshakeFailures = {
 /** Why a TLS connection ended before a request could be sent. */
 export type HandshakeFailure = keyof typeof handshakeFailures;
 
-export interface HandshakeProblem extends Problem {
-  readonly kind: HandshakeFailure;
-  readonly message: string;
-}
-
-export const handshakeProblem = (kind: HandshakeFailure): HandshakeProblem => ({
+export const handshakeProblem = (kind: HandshakeFailure): Problem => ({
   kind,
   message: handshakeFailures[kind],
 });

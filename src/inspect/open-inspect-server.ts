@@ -8,8 +8,7 @@ import { nothingThere, problemAnswer, rejectionAnswer } from './request-problem.
 import { keyParameter } from './wire.ts';
 import { gzipSync } from 'node:zlib';
 import { pageFile, type PageFileName } from '../files/embedded/asset.ts';
-import type { Answer } from '../http/server/send-answer.ts';
-import { acceptsGzip } from '../http/server/plain-server.ts';
+import { acceptsGzip, type Answer } from '../http/server/send-answer.ts';
 
 /** The page serves one person, in a few tabs. */
 const limits = {

@@ -5,7 +5,7 @@ import {
   jsonResponse,
   type PlainRequest,
   type PlainResponse,
-} from '../http/server/plain-server.ts';
+} from './sandbox-server.ts';
 import { LeadsError } from '../errors.ts';
 import { apiFaults, deliveryFaults, readFaults, showFaults } from './faults.ts';
 import type { SandboxState } from './sandbox-state.ts';

@@ -5,7 +5,7 @@ import {
   openPlainServer,
   type PlainRequest,
   type PlainResponse,
-} from '../http/server/plain-server.ts';
+} from './sandbox-server.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import { answerListRequest } from './api/list-operation.ts';
 import { answerControlRequest } from './control.ts';

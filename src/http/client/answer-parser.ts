@@ -19,7 +19,10 @@ const headerSection = /^(?:[!#$%&'*+.^`|~\w-]+:[^\0\r\n]*\r?\n)*\r?\n$/;
  * they were asked for or not.
  */
 export class AnswerParser {
+  readonly ok = true;
   status = 0;
+  /** Of the whole exchange; its sender sets it. */
+  durationMs = 0;
   /** The connection may be used for another request. */
   keepsAlive = false;
   /** The head's text, one character a byte. */
@@ -95,8 +98,9 @@ export class AnswerParser {
     const end = endOfHead(text, Math.max(0, before - 3));
     if (end === -1) {
       // Bytes that are no HTTP may never end.
-      if (!text.startsWith(beginning.slice(0, text.length))) throw malformed('answer-no-http');
-      if (text.length >= longestHead) throw malformed('answer-headers-too-large');
+      if (!text.startsWith(beginning.slice(0, text.length))) throw noHttp();
+      if (text.length >= longestHead)
+        throw new ExchangeError('its headers are too long', 'HPE_HEADER_OVERFLOW');
       this.#partial = text;
       return piece.length;
     }
@@ -108,8 +112,9 @@ export class AnswerParser {
   #readHead(head: string): void {
     const [line = '', minor, status] = /^HTTP\/1\.([01]) (\d{3})(?: [^\r\n]*)?\r?\n/.exec(head) ?? [];
     const code = Number(status);
-    if (minor === undefined || code < 100 || code === 101) throw malformed('answer-no-http');
-    if (!headerSection.test(head.slice(line.length))) throw malformed('answer-header-malformed');
+    if (minor === undefined || code < 100 || code === 101) throw noHttp();
+    if (!headerSection.test(head.slice(line.length)))
+      throw new ExchangeError('a line among its headers is no header', 'HPE_INVALID_HEADER_TOKEN');
     if (code < 200) return;
     this.status = code;
     this.#head = head;
@@ -136,7 +141,8 @@ export class AnswerParser {
       this.#go('to the end');
       return;
     }
-    if (!/^\d{1,15}$/.test(length)) throw malformed('answer-length-malformed');
+    if (!/^\d{1,15}$/.test(length))
+      throw new ExchangeError('its Content-Length is no number', 'HPE_INVALID_CONSTANT');
     this.#left = Number(length);
     this.#go(this.#left === 0 ? 'done' : 'counted');
   }
@@ -146,7 +152,8 @@ export class AnswerParser {
     const end = newline === -1 ? piece.length : newline + 1;
     this.#partial += piece.toString('latin1', start, end);
     const longest = this.#state === 'trailer' ? longestHead : longestChunkLine;
-    if (this.#partial.length > longest) throw malformed('answer-line-too-long');
+    if (this.#partial.length > longest)
+      throw new ExchangeError('a line of it is too long', 'HPE_HEADER_OVERFLOW');
     if (newline === -1) return end;
     const line = this.#partial.trimEnd();
     this.#partial = '';
@@ -157,13 +164,14 @@ export class AnswerParser {
   }
 
   #endChunk(line: string): void {
-    if (line !== '') throw malformed('answer-chunk-too-long');
+    if (line !== '')
+      throw new ExchangeError('a chunk of it is longer than its size', 'HPE_INVALID_CHUNK_SIZE');
     this.#go('chunk size');
   }
 
   #readChunkSize(line: string): void {
     const [, digits] = /^([\da-f]{1,12})\s*(?:;.*)?$/i.exec(line) ?? [];
-    if (digits === undefined) throw malformed('answer-chunk-without-size');
+    if (digits === undefined) throw new ExchangeError('a chunk of it has no size', 'HPE_INVALID_CHUNK_SIZE');
     this.#left = parseInt(digits, 16);
     this.#go(this.#left === 0 ? 'trailer' : 'chunk');
   }
@@ -184,26 +192,13 @@ export class AnswerParser {
   }
 }
 
+const noHttp = (): ExchangeError => new ExchangeError('its answer is not HTTP', 'HPE_INVALID_CONSTANT');
+
 /** The position after the first empty line, or -1. */
 function endOfHead(text: string, from: number): number {
   const crlf = text.indexOf('\n\r\n', from);
   const bare = text.indexOf('\n\n', from);
   return bare === -1 || (crlf !== -1 && crlf < bare) ? (crlf === -1 ? -1 : crlf + 3) : bare + 2;
-}
-
-const faults = {
-  'answer-no-http': ['HPE_INVALID_CONSTANT', 'its answer is not HTTP'],
-  'answer-headers-too-large': ['HPE_HEADER_OVERFLOW', 'its headers are too long'],
-  'answer-header-malformed': ['HPE_INVALID_HEADER_TOKEN', 'a line among its headers is no header'],
-  'answer-length-malformed': ['HPE_INVALID_CONSTANT', 'its Content-Length is no number'],
-  'answer-line-too-long': ['HPE_HEADER_OVERFLOW', 'a line of it is too long'],
-  'answer-chunk-too-long': ['HPE_INVALID_CHUNK_SIZE', 'a chunk of it is longer than its size'],
-  'answer-chunk-without-size': ['HPE_INVALID_CHUNK_SIZE', 'a chunk of it has no size'],
-} as const;
-
-function malformed(fault: keyof typeof faults): ExchangeError {
-  const [code, message] = faults[fault];
-  return new ExchangeError(message, code);
 }
 
 /** The value of a header in a head in lower case; those of several such headers with commas between them. */

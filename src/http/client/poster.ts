@@ -1,5 +1,4 @@
 import { longestTimerMs } from '../../time/time-text.ts';
-import type { AnswerParser } from './answer-parser.ts';
 import { type ConnectionOptions, type ExchangeEnd, OriginConnections } from './origin-connections.ts';
 import { ExchangeError } from '../errors.ts';
 import { proxyAuthorization } from './tunnel.ts';
@@ -133,34 +132,13 @@ function onAbort(signal: AbortSignal, abort: () => void): () => void {
   return () => waiting.delete(abort);
 }
 
+/** The parser puts headers and body together when a caller reads them: most need the status alone. */
 function resultOf(end: ExchangeEnd, durationMs: number): PostResult {
-  if (!(end instanceof Error)) return new Answer(end, durationMs);
-  const { code, name, message } = end;
-  return { ok: false, code: code ?? name, detail: message, durationMs };
-}
-
-/** Its headers and body are put together when a caller reads them: most need the status alone. */
-class Answer {
-  readonly ok = true;
-  readonly durationMs: number;
-  readonly #parsed: AnswerParser;
-
-  constructor(parsed: AnswerParser, durationMs: number) {
-    this.#parsed = parsed;
-    this.durationMs = durationMs;
+  if (end instanceof Error) {
+    return { ok: false, code: end.code ?? end.name, detail: end.message, durationMs };
   }
-
-  get status(): number {
-    return this.#parsed.status;
-  }
-
-  get headers(): readonly (readonly [string, string])[] {
-    return this.#parsed.headers;
-  }
-
-  get body(): Buffer {
-    return this.#parsed.body;
-  }
+  end.durationMs = durationMs;
+  return end;
 }
 
 const token = /^[!#$%&'*+.^_`|~\w-]+$/;

@@ -226,7 +226,8 @@ interface BodyLimits {
 }
 
 /** A body that is received within the limits. */
-export class IncomingBody implements BufferedBody {
+export class IncomingBody {
+  /** The bytes that it takes of the budget, which keeps this number. */
   cost = 0;
   readonly #limits: BodyLimits;
   readonly #budget: BodyBudget;
@@ -272,6 +273,7 @@ export class IncomingBody implements BufferedBody {
     });
   }
 
+  /** Rejects its request, to make room for others. Called only while the body is not complete. */
   evict(): void {
     this.#reject(rejection('overloaded', 'all bodies that are being received take too much memory together'));
   }
@@ -331,14 +333,6 @@ function freeMemory({ buffer, byteLength }: Buffer): void {
   if (byteLength === memory.byteLength) memory.transfer?.(0);
 }
 
-/** A body in memory, from its first byte to the answer. */
-export interface BufferedBody {
-  /** The bytes that it takes of the budget, which keeps this number. */
-  cost: number;
-  /** Rejects its request, to make room for others. Called only while the body is not complete. */
-  readonly evict: () => void;
-}
-
 /** A piece of a body costs so many bytes beside its own: otherwise a body in pieces of one byte would be 200 times its size. */
 const pieceBytes = 256;
 
@@ -348,7 +342,7 @@ const pieceBytes = 256;
  */
 export class BodyBudget {
   readonly #limit: number;
-  readonly #incomplete = new Set<BufferedBody>();
+  readonly #incomplete = new Set<IncomingBody>();
   #used = 0;
 
   constructor(limit: number) {
@@ -356,7 +350,7 @@ export class BodyBudget {
   }
 
   /** A piece of a body was received; it may be evicted itself, which sets its cost to 0. */
-  add(body: BufferedBody, bytes: number): void {
+  add(body: IncomingBody, bytes: number): void {
     if (body.cost === 0) this.#incomplete.add(body);
     body.cost += bytes + pieceBytes;
     this.#used += bytes + pieceBytes;
@@ -364,12 +358,12 @@ export class BodyBudget {
   }
 
   /** The body is complete: it cannot be evicted any more, and still counts. */
-  complete(body: BufferedBody): void {
+  complete(body: IncomingBody): void {
     this.#incomplete.delete(body);
   }
 
   /** The body is not needed any more. */
-  release(body: BufferedBody): void {
+  release(body: IncomingBody): void {
     this.#incomplete.delete(body);
     this.#used -= body.cost;
     body.cost = 0;
@@ -377,7 +371,7 @@ export class BodyBudget {
 
   #makeRoom(): void {
     while (this.#used > this.#limit && this.#incomplete.size > 0) {
-      let largest: BufferedBody | undefined;
+      let largest: IncomingBody | undefined;
       for (const body of this.#incomplete) if (body.cost > (largest?.cost ?? 0)) largest = body;
       if (largest === undefined) return;
       this.release(largest);

@@ -41,14 +41,7 @@ import {
 } from './server-options.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
-import {
-  type Answer,
-  sendAnswer,
-  sendPage,
-  streamAnswer,
-  type StreamedAnswer,
-  withHeaders,
-} from './send-answer.ts';
+import { type Answer, sendAnswer, sendPage, withHeaders } from './send-answer.ts';
 
 /**
  * Listens for deliveries over HTTP/1.1, with TLS 1.2 or 1.3 unless plain HTTP is configured, and limits what any client
@@ -319,7 +312,7 @@ async function answerDelivery(
   delivery: Delivery,
   body: IncomingBody,
 ): Promise<void> {
-  let answer: Answer | StreamedAnswer;
+  let answer: Answer;
   try {
     answer = await state.options.handle(delivery);
   } catch (error) {
@@ -330,9 +323,7 @@ async function answerDelivery(
   try {
     if (state.isDraining) connection.closing = true;
     if (connection.closing && connection.waiting.length > 0) closeAfterAnswer(connection);
-    const whole = withHeaders(answer, state.options.headers);
-    if ('stream' in whole) await streamAnswer(response, whole, connection.closing);
-    else sendAnswer(response, whole, connection.closing);
+    sendAnswer(response, withHeaders(answer, state.options.headers), connection.closing);
   } catch (error) {
     state.options.onError(error, delivery);
     response.destroy();

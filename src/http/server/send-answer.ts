@@ -9,30 +9,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An answer whose body is made while it is sent. */
-export interface StreamedAnswer extends Pick<Answer, 'status' | 'headers'> {
-  readonly stream: { readonly type: string; readonly write: WriteStream };
-}
-
-/** Writes the body; what it resolves to ends the answer. A client that goes away aborts `signal`, and is no error. */
-type WriteStream = (response: BodyWriter, signal: AbortSignal) => Promise<void>;
-
-/** The part of a response that a body is written to. */
-interface BodyWriter {
-  /** False when the client has to read before more is written. */
-  write(chunk: string | Uint8Array): boolean;
-  once(event: 'drain', listener: () => void): unknown;
-  off(event: 'drain', listener: () => void): unknown;
-  readonly writableNeedDrain: boolean;
-}
-
-/** A response of node, as far as a whole answer needs it. */
-export interface AnswerWriter {
-  writeHead(status: number, headers: string[]): { end(content: string | Uint8Array): unknown };
-}
-
 /** Writes a whole answer at once. `isLast` announces that the connection is closed after it. */
-export function sendAnswer(response: AnswerWriter, answer: Answer, isLast: boolean): void {
+export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boolean): void {
   // These two have no body, and a 204 must not have a Content-Length (RFC 9110, section 8.6).
   const hasNoBody = answer.status === 204 || answer.status === 304;
   const { type, content } = answer.text ?? jsonText(hasNoBody ? undefined : answer.body);
@@ -44,42 +22,13 @@ export function sendAnswer(response: AnswerWriter, answer: Answer, isLast: boole
   response.writeHead(answer.status, headers).end(content);
 }
 
-/** Writes an answer piece by piece, in chunks. */
-export async function streamAnswer(
-  response: ServerResponse,
-  { status, headers, stream }: StreamedAnswer,
-  isLast: boolean,
-): Promise<void> {
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort();
-  response.once('close', onClose);
-  response.writeHead(status, {
-    'content-type': stream.type,
-    ...headers,
-    ...(isLast ? { connection: 'close' } : {}),
-  });
-  // The client learns at once that its request was accepted, however long the first piece takes.
-  response.flushHeaders();
-  try {
-    // The writer is called for a client that is gone, too: it may have kept a place for it.
-    if (response.destroyed) gone.abort();
-    await stream.write(response, gone.signal);
-  } catch (error) {
-    // A client that is gone misses no answer.
-    if (!gone.signal.aborted) throw error;
-  } finally {
-    response.off('close', onClose);
-  }
-  response.end();
-}
-
 const jsonText = (body: object | undefined): NonNullable<Answer['text']> => ({
   type: 'application/json',
   content: body === undefined ? '' : JSON.stringify(body),
 });
 
 /** Answers a person who opened the address in a browser: it takes POST requests only. `page` is HTML. */
-export function sendPage(response: AnswerWriter, page: string, isLast: boolean): void {
+export function sendPage(response: ServerResponse, page: string, isLast: boolean): void {
   const headers = {
     'content-security-policy': "default-src 'none'; img-src data:; frame-ancestors 'none'",
     'cache-control': 'no-store',
@@ -92,6 +41,9 @@ export function sendPage(response: AnswerWriter, page: string, isLast: boolean):
 /** The same with more headers, in which its own ones go first. */
 export const withHeaders = <A extends Pick<Answer, 'headers'>>(answer: A, headers: Answer['headers']): A =>
   headers === undefined ? answer : { ...answer, headers: { ...headers, ...answer.headers } };
+
+export const acceptsGzip = (acceptEncoding: string): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(acceptEncoding);
 
 /** The bytes of an answer to a request that could not be parsed, for which node has no response object. */
 export function rawAnswer({ status, body = {}, headers = {} }: Answer): string {

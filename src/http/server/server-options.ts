@@ -1,18 +1,18 @@
 import { descriptorLimit } from '../../files/descriptor-limit.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import type { HandshakeProblem } from '../errors.ts';
+import type { Problem } from '../../errors.ts';
 import type { Rejection } from '../../webhook/delivery-answer.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyBudget, Connection } from './connections.ts';
-import type { Answer, StreamedAnswer } from './send-answer.ts';
+import type { Answer } from './send-answer.ts';
 
 /** A TLS connection that ended before a request could be sent. */
 export interface FailedHandshake {
   readonly remote: string;
   /** The error code of OpenSSL or node. */
   readonly code: string;
-  readonly problem: HandshakeProblem;
+  readonly problem: Problem;
 }
 
 export interface HttpServerOptions {
@@ -29,7 +29,7 @@ export interface HttpServerOptions {
   /** Sent with every answer, those to malformed requests included; an answer's own ones go first. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called for each complete request; its answer is sent. When it rejects, the answer is 503 and `onError` is called. */
-  readonly handle: (delivery: Delivery) => Promise<Answer | StreamedAnswer>;
+  readonly handle: (delivery: Delivery) => Promise<Answer>;
   /**
    * Gives what can be rejected of a request before its whole body is received: the delivery holds the first bytes of it at most.
    * Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: nothing.

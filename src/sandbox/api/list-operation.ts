@@ -4,7 +4,7 @@ import {
   type PlainResponse,
   type Transmission,
   type Transmit,
-} from '../../http/server/plain-server.ts';
+} from '../sandbox-server.ts';
 import type { Clock } from '../../time/clock.ts';
 import { equalInConstantTime } from '../../webhook/crypto/signature.ts';
 import { drawFor } from '../data/seeded-random.ts';

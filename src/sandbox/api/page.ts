@@ -1,4 +1,4 @@
-import { jsonTextResponse, type PlainResponse } from '../../http/server/plain-server.ts';
+import { jsonTextResponse, type PlainResponse } from '../sandbox-server.ts';
 import { countUntil, type SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 import { cursorOf, isUnfiltered, type ListQuery, matches } from './list-query.ts';

@@ -8,8 +8,9 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { isLoopback } from '../../config/base-url.ts';
-import { listenError } from '../errors.ts';
+import { isLoopback } from '../config/base-url.ts';
+import { listenError } from '../http/errors.ts';
+import { acceptsGzip } from '../http/server/send-answer.ts';
 
 export interface PlainRequest {
   readonly method: string;
@@ -131,7 +132,7 @@ function isOwnOrigin(origin: string, server: URL): boolean {
   return protocol === server.protocol && isLoopback(hostname) && port === server.port;
 }
 
-/** A whole response of the plain server. */
+/** A whole response. */
 export interface PlainResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -193,7 +194,8 @@ async function writeResponse(
   response: ServerResponse,
   { gzip, signal }: { readonly gzip: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
-  const packed = gzip && body.length > gzipFromBytes && acceptsGzip(request.headers['accept-encoding']);
+  const packed =
+    gzip && body.length > gzipFromBytes && acceptsGzip(String(request.headers['accept-encoding']));
   await transmit({
     request,
     response,
@@ -208,7 +210,3 @@ const transmitWhole: Transmit = ({ request, response, status, headers, body }) =
   response.writeHead(status, { ...headers, 'content-length': body.length });
   response.end(request.method === 'HEAD' ? undefined : body);
 };
-
-export function acceptsGzip(header: string | string[] | undefined): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(String(header ?? ''));
-}
