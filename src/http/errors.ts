@@ -1,6 +1,5 @@
 import { ConfigError, type Problem, UsageError } from '../errors.ts';
 
-/** `variable`: of the environment. */
 export const invalidProxy = (variable: string) =>
   new ConfigError(`${variable} is not the URL of an http:// or https:// proxy`);
 
@@ -53,7 +52,6 @@ const handshakeFailures = {
   'connection-not-accepted': 'a connection could not be accepted',
 } as const;
 
-/** Why a TLS connection ended before a request could be sent. */
 export type HandshakeFailure = keyof typeof handshakeFailures;
 
 export const handshakeProblem = (kind: HandshakeFailure): Problem => ({
@@ -72,7 +70,6 @@ export class ExchangeError extends Error {
   }
 }
 
-/** The proxy answered, and opened no tunnel. */
 export class TunnelRefusedError extends ExchangeError {
   readonly status: number;
 
@@ -82,9 +79,7 @@ export class TunnelRefusedError extends ExchangeError {
   }
 }
 
-/** The proxy opened no tunnel; the cause says why. */
 export class TunnelError extends Error {
-  /** Host and port of the proxy. */
   readonly proxy: string;
   override readonly cause: Error;
 

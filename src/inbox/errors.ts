@@ -34,7 +34,6 @@ export const inboxOfNewerVersion = (inbox: string) =>
 
 export const otherFile = (front: Front): string => `name another file with ${front.option('inbox')}`;
 
-/** What mends a disk that is full. */
 export const freeSpace = 'free some space; nothing that was acknowledged is lost';
 
 /** The shell of SQLite reads around damaged pages. */

@@ -69,7 +69,6 @@ async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefi
   }
 }
 
-/** The connections of one run by HTTP/1.1 with keep-alive, one pool for each origin. */
 class OriginPools {
   readonly #options: HttpClientOptions;
   readonly #pools = new Map<string, Pool>();
@@ -136,7 +135,6 @@ class OriginPools {
     };
   }
 
-  /** The same connector; undici's own returns its socket, which its types do not say. */
   #tracked(connect: Connect.connector): Connect.connector {
     return (target, callback) => {
       const socket = (connect as (...values: Parameters<typeof connect>) => Duplex)(target, callback);

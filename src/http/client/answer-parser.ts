@@ -9,7 +9,6 @@ const longestBody = 1 << 20;
 /** The part that comes next: the end of the head, so many bytes, a line of the chunked coding, or anything up to the end. */
 type State = 'head' | 'counted' | 'chunk size' | 'chunk' | 'chunk end' | 'trailer' | 'to the end' | 'done';
 
-/** How every answer that this parser reads begins. */
 const beginning = 'HTTP/1.';
 /** Every line is a header: no line goes on in the next one (RFC 9112, section 5.2, where node rejects it too). */
 const headerSection = /^(?:[!#$%&'*+.^`|~\w-]+:[^\0\r\n]*\r?\n)*\r?\n$/;
@@ -21,16 +20,14 @@ const headerSection = /^(?:[!#$%&'*+.^`|~\w-]+:[^\0\r\n]*\r?\n)*\r?\n$/;
 export class AnswerParser {
   readonly ok = true;
   status = 0;
-  /** Of the whole exchange; its sender sets it. */
+  /** How long the whole exchange took; its sender sets it. */
   durationMs = 0;
-  /** The connection may be used for another request. */
   keepsAlive = false;
   /** The head's text, one character a byte. */
   #head = '';
   #state: State = 'head';
   /** The beginning of a head or a line that goes on in the next piece. */
   #partial = '';
-  /** Bytes of the body, or of a chunk, that are still to come. */
   #left = 0;
   #body: Buffer[] = [];
   #bodyLength = 0;
@@ -54,7 +51,6 @@ export class AnswerParser {
     return seconds === undefined ? undefined : Number(seconds) * 1000;
   }
 
-  /** Throws an `ExchangeError` for what is no HTTP. */
   push(piece: Buffer): void {
     let position = 0;
     while (position < piece.length && this.#state !== 'done') position = this.#take(piece, position);
@@ -62,13 +58,11 @@ export class AnswerParser {
     if (position < piece.length) this.keepsAlive = false;
   }
 
-  /** The connection has ended. False when the answer is not complete by that. */
   end(): boolean {
     if (this.#state === 'to the end') this.#state = 'done';
     return this.#state === 'done';
   }
 
-  /** Returns the position after what was taken. */
   #take(piece: Buffer, start: number): number {
     switch (this.#state) {
       case 'head':
@@ -94,7 +88,6 @@ export class AnswerParser {
     if (this.#partial === '' && (piece[start] === 0x0d || piece[start] === 0x0a)) return start + 1;
     const before = this.#partial.length;
     const text = this.#partial + piece.toString('latin1', start, Math.min(piece.length, start + longestHead));
-    // The end may begin in the piece before.
     const end = endOfHead(text, Math.max(0, before - 3));
     if (end === -1) {
       // Bytes that are no HTTP may never end.
@@ -194,7 +187,6 @@ export class AnswerParser {
 
 const noHttp = (): ExchangeError => new ExchangeError('its answer is not HTTP', 'HPE_INVALID_CONSTANT');
 
-/** The position after the first empty line, or -1. */
 function endOfHead(text: string, from: number): number {
   const crlf = text.indexOf('\n\r\n', from);
   const bare = text.indexOf('\n\n', from);

@@ -3,10 +3,8 @@ import type { Dispatcher } from 'undici';
 import { isLoopback } from '../../config/base-url.ts';
 import { invalidProxy } from '../errors.ts';
 
-/** A request, whose path and headers HTTP can carry. */
 export interface HttpRequest {
   readonly origin: string;
-  /** With its query. */
   readonly path: string;
   readonly method: Dispatcher.HttpMethod;
   readonly headers?: Readonly<Record<string, string>>;
@@ -19,7 +17,6 @@ export interface HttpAnswer {
   readonly status: number;
   /** The text behind the status, which a server may leave empty. */
   readonly statusText: string;
-  /** The headers as they were sent, in order. */
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
   /** Names in lower case; the first value of a header that is sent more than once, `Link` aside. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -29,11 +26,9 @@ export interface HttpAnswer {
   readonly discard: () => Promise<void>;
 }
 
-/** Sends requests and follows no redirect. */
 export interface HttpClient {
   /** Rejects with the system's error, or with one that has a code of node or undici. */
   request(request: HttpRequest): Promise<HttpAnswer>;
-  /** Ends every connection. */
   destroy(): Promise<void>;
 }
 
@@ -93,7 +88,6 @@ function isExempt(origin: URL, list: string): boolean {
     .split(/[\s,]+/)
     .some((entry) => {
       if (entry === '*') return true;
-      // More than one colon outside of brackets is an address.
       const [, host = entry, entryPort] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
       const name = withoutBrackets(host).replace(/^\*?\./, '');
       if (name === '' || (entryPort !== undefined && entryPort !== port)) return false;
@@ -103,7 +97,6 @@ function isExempt(origin: URL, list: string): boolean {
 
 const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
-/** Whether `entry` is a network that has this address, or the address itself, which may be written otherwise. */
 function isWithin(address: string, entry: string): boolean {
   const [network = '', length, ...more] = entry.split('/');
   const [family, allBits] = isIP(network) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);

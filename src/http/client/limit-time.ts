@@ -8,13 +8,10 @@ import { longestTimerMs } from '../../time/time-text.ts';
  */
 export const addressAttempts = { autoSelectFamilyAttemptTimeout: 750 };
 
-/** The time that one request may take. */
 export interface TimeLimit {
-  /** Aborted when the time is up, or when the outer signal is. */
   readonly signal: AbortSignal;
   /** Why the signal was aborted; undefined: it was not. */
   reason(): 'timeout' | 'aborted' | undefined;
-  /** To be called when the request is over. */
   clear(): void;
 }
 

@@ -6,7 +6,6 @@ import { AnswerParser } from './answer-parser.ts';
 import { type TlsTrust, trustOptions } from './trust.ts';
 import { openTunnel, tunnelMs } from './tunnel.ts';
 
-/** The answer, or the reason why it is missing. */
 export type ExchangeEnd = AnswerParser | NodeJS.ErrnoException;
 
 type OnEnd = (end: ExchangeEnd) => void;
@@ -16,9 +15,7 @@ export interface ConnectionOptions {
   readonly connections: number;
   /** Our own authority as PEM: trusted for loopback addresses only, beside the usual ones. */
   readonly loopbackCa?: string | undefined;
-  /** For every host. */
   readonly trust?: TlsTrust | undefined;
-  /** An http:// or https:// proxy for every request; default: none. */
   readonly proxy?: URL | undefined;
   readonly now: () => number;
 }
@@ -28,7 +25,6 @@ interface Waiting {
   readonly body: Uint8Array;
   readonly onEnd: OnEnd;
   isCancelled: boolean;
-  /** Set when it is sent. */
   connection: PostConnection | undefined;
 }
 
@@ -59,7 +55,6 @@ export class OriginConnections {
     };
   }
 
-  /** Ends every request that waits or is in flight with an error. */
   close(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -104,7 +99,6 @@ export class OriginConnections {
   }
 }
 
-/** Opens the socket of a connection and gives it, or the error; what it returns is destroyed to give up. */
 type OpenSocket = (onSocket: (error: Error | null, socket?: Socket) => void) => { destroy(): unknown };
 
 function socketOpener(
@@ -146,7 +140,6 @@ function socketOpener(
     );
 }
 
-/** It may still be connecting: what is written waits for that. */
 function opened(socket: Socket, onSocket: Parameters<OpenSocket>[0]): Socket {
   onSocket(null, socket);
   return socket;
@@ -157,13 +150,10 @@ const usualIdleMs = 5000;
 /** An idle connection is not used for so long before that: a request must not be sent while the server closes it; ms. */
 const idleMarginMs = 1000;
 
-/** A connection, which carries one request at a time. */
 class PostConnection {
   readonly #opening: { destroy(): unknown };
   readonly #now: () => number;
-  /** Undefined as long as there is no tunnel. */
   #socket: Socket | undefined;
-  /** The request that waits for the socket. */
   #unsent: Buffer | undefined;
   #parser: AnswerParser | undefined;
   #onEnd: OnEnd | undefined;
@@ -171,7 +161,6 @@ class PostConnection {
   #usableUntil = Infinity;
   #isClosed = false;
 
-  /** `now` in milliseconds. */
   constructor(open: OpenSocket, now: () => number) {
     this.#now = now;
     this.#opening = open((error, socket) => {
@@ -193,12 +182,10 @@ class PostConnection {
     this.#unsent = undefined;
   }
 
-  /** Idle, and the server has not said or shown that it closes. */
   get isUsable(): boolean {
     return !this.#isClosed && this.#onEnd === undefined && this.#now() < this.#usableUntil;
   }
 
-  /** Sends one request in one piece. `onEnd` is called once. */
   exchange(head: string, body: Uint8Array, onEnd: OnEnd): void {
     this.#parser = new AnswerParser();
     this.#onEnd = onEnd;
@@ -217,7 +204,6 @@ class PostConnection {
   }
 
   #onData(piece: Buffer): void {
-    // No request is in flight.
     if (this.#parser === undefined) {
       this.close();
       return;
@@ -232,7 +218,6 @@ class PostConnection {
     if (this.#parser.isDone) this.#complete(this.#parser);
   }
 
-  /** The server sends no more. */
   #onFinish(): void {
     this.#usableUntil = 0;
     if (this.#parser?.end() === true) this.#complete(this.#parser);

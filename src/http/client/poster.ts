@@ -11,13 +11,11 @@ interface PostRequest {
   readonly body: Uint8Array;
 }
 
-/** An answer, or the failure to get one, which is an outcome and not an error of ours. */
 export type PostResult =
   | {
       readonly ok: true;
       readonly status: number;
       readonly headers: readonly (readonly [name: string, value: string])[];
-      /** The first 64 KiB of the answer's body. */
       readonly body: Buffer;
       readonly durationMs: number;
     }
@@ -25,7 +23,6 @@ export type PostResult =
       readonly ok: false;
       /** `timeout`, `aborted`, or the system's, TLS's or the HTTP parser's own code such as `ECONNREFUSED`. */
       readonly code: string;
-      /** The same in the words of the system or TLS, or what was found here. */
       readonly detail: string;
       readonly durationMs: number;
     };
@@ -36,9 +33,7 @@ interface PostOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends POST requests over connections that it keeps open. Follows no redirect. */
 export interface Poster {
-  /** Never rejects. */
   post(request: PostRequest, options: PostOptions): Promise<PostResult>;
   close(): void;
 }
@@ -104,7 +99,6 @@ function send(
     finish(how);
   };
   const cut = (code: string): void => {
-    // By now its connection may carry another request.
     if (isOver) return;
     end(Object.assign(new Error(code), { code }));
     cancel?.();

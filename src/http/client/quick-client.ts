@@ -11,7 +11,6 @@ import {
 } from './http-client.ts';
 import { loopbackAuthorities, nameOtherHost } from './trust.ts';
 
-/** Ends a connection; the request, or the body of its answer, fails with the reason. */
 type CloseConnection = (why: Error) => void;
 
 /**
@@ -94,7 +93,6 @@ async function sendAlone(
       broken = asUndici(error);
       reject(broken);
     });
-    // All that node says of an answer that switches to another protocol.
     sent.once('close', () => reject(socketClosed()));
     sent.once('response', (received) => {
       answer = received;
@@ -115,7 +113,6 @@ async function sendAlone(
   });
 }
 
-/** Closes what stays in one phase of a request for too long, but not for a reader that takes its time. */
 function limitPhases(timeoutMs: number, close: CloseConnection, isUnread: () => boolean) {
   let timer: NodeJS.Timeout | undefined;
   const begin = (phase: 'Connect' | 'Headers' | 'Body'): void => {
@@ -140,7 +137,6 @@ async function* bodyOf(
   try {
     for await (const chunk of answer) yield chunk as Buffer;
   } catch (error) {
-    // node says this of every connection that ended too early.
     throw (error as Error).message === 'aborted' ? why.ended() : error;
   }
   // A body that nothing but the end of the connection ends is whole to node, whatever ended that.
@@ -149,7 +145,6 @@ async function* bodyOf(
   if (length === undefined && coding === undefined && broken !== undefined) throw broken;
 }
 
-/** The error that undici gives for a body that ended too early. */
 function cutOff({ shouldKeepAlive }: ClientRequest, { headers }: IncomingMessage): Error {
   if (shouldKeepAlive) return socketClosed();
   return headers['content-length'] === undefined
@@ -174,7 +169,6 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer;
 }
 
-/** An error under a code of undici's. */
 const failure = (code: string, message: string): Error => Object.assign(new Error(message), { code });
 const socketClosed = (): Error => failure('UND_ERR_SOCKET', 'other side closed');
 const mismatch = (): Error =>

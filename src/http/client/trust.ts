@@ -4,9 +4,7 @@ import * as tls from 'node:tls';
 import { isLoopback } from '../../config/base-url.ts';
 import type { HttpClientOptions } from './http-client.ts';
 
-/** The certificates that are accepted. */
 export interface TlsTrust {
-  /** Authorities as PEM, in addition to the usual ones. */
   readonly authorities: readonly string[];
   /** Any certificate at all: for receivers on this machine. */
   readonly insecure: boolean;
@@ -42,7 +40,6 @@ export async function loopbackAuthorities(
   const authority = await readAuthority(dataDir);
   if (authority === undefined) return [];
   const file = env['NODE_EXTRA_CA_CERTS'];
-  // node itself warns of a file that it cannot read.
   const extra = file ? await readFile(file, 'utf8').catch(() => '') : '';
   return [authority, ...(extra === '' ? [] : [extra])];
 }
@@ -53,7 +50,6 @@ export async function loopbackAuthorities(
  */
 export function nameOtherHost(socket: Duplex, host: string): void {
   if (!(socket instanceof tls.TLSSocket)) return;
-  // Before node itself looks at the certificate, and ends the connection.
   socket.prependOnceListener('secure', () => {
     const certificate = socket.getPeerCertificate();
     // A session that is resumed shows no certificate: it was looked at before.

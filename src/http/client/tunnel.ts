@@ -9,7 +9,6 @@ import { addressAttempts } from './limit-time.ts';
 
 type OnSocket = (error: Error | null, socket?: Socket) => void;
 
-/** Opens a tunnel to `HOST:PORT` in so many ms through an http:// or https:// proxy (`CONNECT`, RFC 9110, section 9.3.6). */
 export function openTunnel(
   proxy: URL,
   authority: string,
@@ -22,7 +21,6 @@ export function openTunnel(
     hostname,
     // Without it, node takes the target's name from the Host header, and asks the proxy for a certificate of that.
     ...(isSecure && { servername: isIP(hostname) === 0 ? hostname : '' }),
-    // An application's own global agent may be another proxy's.
     agent: false,
     ...addressAttempts,
     port: proxy.port === '' ? (isSecure ? 443 : 80) : proxy.port,
@@ -52,7 +50,6 @@ export function openTunnel(
 /** To open a tunnel, in milliseconds; the request's own limit usually ends it earlier. */
 export const tunnelMs = 30_000;
 
-/** For node's client: opens a tunnel through the proxy for each of its connections. */
 export function tunnelAgent(proxy: URL, options: AgentOptions): HttpsAgent {
   const createConnection = (target: ConnectionOptions, onSocket: OnSocket): void => {
     const host = target.host?.includes(':') === true ? `[${target.host}]` : (target.host ?? '');

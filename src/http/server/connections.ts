@@ -3,34 +3,25 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 
-/** A request that came before the one ahead of it was answered. */
 interface WaitingRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Starts to handle it. */
   readonly start: () => void;
 }
 
 /** An accepted connection. Times are in milliseconds of the monotonic clock. */
 export interface Connection {
-  /** The raw socket until the TLS handshake is done, then the TLS socket. */
   socket: Socket;
   /** Address of the peer, which the socket itself forgets when it closes. */
   readonly remote: string;
   readonly acceptedAt: number;
-  /** Whether `socket` carries HTTP: at once without TLS, otherwise after the handshake. */
   speaksHttp: boolean;
   /** Bytes that are not HTTP: those of the TLS handshake and of the closing alert. */
   handshakeBytes: number;
-  /** Whether a first request was received completely. */
   hasCompletedRequest: boolean;
-  /** Requests whose body is being received. */
   receiving: number;
-  /** The response to the request that was started last. */
   latest: ServerResponse | undefined;
-  /** Complete or not, they are started one after another. */
   readonly waiting: WaitingRequest[];
-  /** Whether the socket is paused again when node resumes it while requests wait. */
   canPause: boolean;
   /** The next answer is the last, or was sent: anything that is received now is ignored. */
   closing: boolean;
@@ -76,7 +67,6 @@ export class Connections {
     return connection;
   }
 
-  /** The TLS handshake is complete: from now on the connection uses this socket. */
   handshakeDone(socket: Socket): Connection {
     const peer = peerOf(socket);
     const connection = this.#inHandshake.get(peer);
@@ -105,7 +95,6 @@ export class Connections {
     return this.#bySocket.get(socket);
   }
 
-  /** The connection of a request. */
   of(socket: Duplex): Connection {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined) throw new Error('a request on an unknown connection');
@@ -129,18 +118,15 @@ export const hasSentRequestBytes = (connection: Connection): boolean =>
   connection.receiving > 0 ||
   (connection.speaksHttp && connection.socket.bytesRead > connection.handshakeBytes);
 
-/** Whether a request was received completely and has no answer yet. */
 export const awaitsAnswer = ({ latest }: Connection): boolean =>
   latest !== undefined && latest.req.complete && !latest.writableEnded;
 
-/** Whether a TLS client closed the connection right after the handshake, as clients do that do not trust a certificate. */
 export const closedAfterHandshake = (connection: Connection): boolean =>
   !connection.closing &&
   !hasSentRequestBytes(connection) &&
   connection.socket.bytesRead > 0 &&
   performance.now() - connection.acceptedAt < 2_000;
 
-/** Whether the peer has read nothing of an answer for `ms`. */
 export function isStalled(connection: Connection, now: number, ms: number): boolean {
   const { socket } = connection;
   const bytesRead = socket.bytesWritten - socket.writableLength;
@@ -152,11 +138,9 @@ export function isStalled(connection: Connection, now: number, ms: number): bool
   return now - connection.stalledSince > ms;
 }
 
-/** The parts of a valid request head that are used later. */
 export interface RequestHead {
   readonly rawHeaders: readonly (readonly [string, string])[];
   readonly host: string;
-  /** Declared length of the body; undefined when it comes in chunks. */
   readonly length: number | undefined;
 }
 
@@ -211,21 +195,16 @@ const tooLarge = (limit: number): Rejection =>
 interface BodyConsumer {
   /** Asked as soon as more than a few bytes would be kept: a sender without a credential must not make us keep a whole body. */
   checkHead(pieces: readonly Buffer[]): Rejection | undefined;
-  /** The body counts in the budget until it is released. */
   complete(pieces: readonly Buffer[]): void;
-  /** `start`: the first bytes of the body, no more than are taken of one that is not checked. */
   rejected(rejected: Rejection, start: Buffer): void;
-  /** The connection ended after so many bytes. */
   ended(size: number): void;
 }
 
-/** The limits of one body, in bytes. */
 interface BodyLimits {
   readonly bodyBytes: number;
   readonly uncheckedBytes: number;
 }
 
-/** A body that is received within the limits. */
 export class IncomingBody {
   /** The bytes that it takes of the budget, which keeps this number. */
   cost = 0;
@@ -251,7 +230,6 @@ export class IncomingBody {
 
   receive(request: IncomingMessage, { length = 0 }: RequestHead): void {
     this.#connection.receiving += 1;
-    // A client that expects 100 Continue has not sent its body yet.
     if (request.headers.expect !== undefined || length > this.#limits.uncheckedBytes) {
       const rejected = this.#checkHead();
       if (rejected !== undefined) {
@@ -278,7 +256,6 @@ export class IncomingBody {
     this.#reject(rejection('overloaded', 'all bodies that are being received take too much memory together'));
   }
 
-  /** The body is not needed any more. */
   release(): void {
     this.#budget.release(this);
   }
@@ -315,7 +292,6 @@ export class IncomingBody {
     this.#consumer.rejected(rejected, start);
   }
 
-  /** False when it was over before. */
   #finish(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
@@ -349,7 +325,6 @@ export class BodyBudget {
     this.#limit = limit;
   }
 
-  /** A piece of a body was received; it may be evicted itself, which sets its cost to 0. */
   add(body: IncomingBody, bytes: number): void {
     if (body.cost === 0) this.#incomplete.add(body);
     body.cost += bytes + pieceBytes;
@@ -357,12 +332,10 @@ export class BodyBudget {
     if (this.#used > this.#limit) this.#makeRoom();
   }
 
-  /** The body is complete: it cannot be evicted any more, and still counts. */
   complete(body: IncomingBody): void {
     this.#incomplete.delete(body);
   }
 
-  /** The body is not needed any more. */
   release(body: IncomingBody): void {
     this.#incomplete.delete(body);
     this.#used -= body.cost;

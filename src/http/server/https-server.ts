@@ -130,7 +130,6 @@ function createServer(options: HttpServerOptions, limits: Limits): Server {
   return server;
 }
 
-/** Handles every request, whichever event node reports it with. */
 function watchRequests(server: Server, state: ServerState, connections: Connections): void {
   const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) =>
     startInTurn(handle, { state, connection: connections.of(request.socket), request, response });
@@ -175,7 +174,6 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Registers every connection of a server, and reports those that fail before they carry a request. */
 function watchConnections(server: Server, state: ServerState, connections: Connections): void {
   const { options, limits } = state;
   const isPlain = options.tls === undefined;
@@ -211,10 +209,8 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
     const rejected = rejectionFor(error, limits);
     const connection = connections.find(socket);
     if (rejected === undefined || connection === undefined) socket.destroy();
-    // A connection that is being closed was answered already; this error is about the rest of that request.
     else if (!connection.closing) rejectConnection(state, connection, rejected);
   });
-  // A client that could not be accepted must not affect the others.
   server.on('error', (error: NodeJS.ErrnoException) => {
     if (!server.listening) return;
     handshakeFailed(undefined, error.code ?? '', 'connection-not-accepted');
@@ -226,7 +222,6 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
   });
 }
 
-/** Closes connections whose first request is not complete in time, and those whose client does not read its answers. */
 function closeOverdue(state: ServerState, connections: Connections): void {
   const now = performance.now();
   const { limits } = state;
@@ -239,7 +234,6 @@ function closeOverdue(state: ServerState, connections: Connections): void {
   }
 }
 
-/** Why a TLS handshake failed; undefined for a peer that only disconnected. */
 function handshakeFailure(code: string): HandshakeFailure | undefined {
   if (code === 'ERR_SSL_HTTP_REQUEST') return 'client-speaks-no-tls';
   if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED)/.test(code)) {
@@ -251,7 +245,6 @@ function handshakeFailure(code: string): HandshakeFailure | undefined {
   return 'handshake-failed';
 }
 
-/** Takes one request from its head to its answer. */
 function handleRequest(exchange: Exchange): void {
   const { state, connection, request, response } = exchange;
   const head = validateHeaders(request, state.limits);
@@ -330,7 +323,6 @@ async function answerDelivery(
   }
 }
 
-/** Starts to handle a request. */
 type Handle = (exchange: Exchange) => void;
 
 /**

@@ -27,7 +27,6 @@ export function closeAfterAnswer(connection: Connection): void {
   socket.destroySoon = () => lingeringClose(socket);
 }
 
-/** Reports a request that was rejected before it was a complete delivery; `received`: what is known of it. */
 export function reportRejected(
   { state, connection }: Pick<Exchange, 'state' | 'connection'>,
   rejected: Rejection,
@@ -44,7 +43,6 @@ export const requestLineOf = ({ method = '', url = '' }: IncomingMessage): Parti
   path: url,
 });
 
-/** Closes a connection for which there is no response object, after an answer where the client can still read one. */
 export function rejectConnection(
   state: ServerState,
   connection: Connection,
@@ -91,7 +89,6 @@ export function prefersHtml(accept: string | undefined): boolean {
   return html > json;
 }
 
-/** The error that node reports where it cannot read a request. */
 export type ParserError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
 
 /** The answer to an error of the HTTP parser or a time-out; undefined when the client cannot be answered any more. */
@@ -108,7 +105,6 @@ export function rejectionFor(error: ParserError, limits: Limits): Rejection | un
     return rejection('overloaded', 'the client sends more requests than it reads answers');
   }
   if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') return undefined;
-  // Every TLS handshake starts with the byte 0x16.
   const isTls = rawPacket?.[0] === 0x16;
   return rejection(
     'malformed_request',

@@ -1,7 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The answer to a request. A `body` is sent as JSON, a `text` as it is and of the type that it names. */
 export interface Answer {
   readonly status: number;
   readonly body?: object | undefined;
@@ -9,7 +8,6 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Writes a whole answer at once. `isLast` announces that the connection is closed after it. */
 export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boolean): void {
   // These two have no body, and a 204 must not have a Content-Length (RFC 9110, section 8.6).
   const hasNoBody = answer.status === 204 || answer.status === 304;
@@ -38,7 +36,6 @@ export function sendPage(response: ServerResponse, page: string, isLast: boolean
   sendAnswer(response, { status: 405, text, headers }, isLast);
 }
 
-/** The same with more headers, in which its own ones go first. */
 export const withHeaders = <A extends Pick<Answer, 'headers'>>(answer: A, headers: Answer['headers']): A =>
   headers === undefined ? answer : { ...answer, headers: { ...headers, ...answer.headers } };
 

@@ -7,23 +7,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyBudget, Connection } from './connections.ts';
 import type { Answer } from './send-answer.ts';
 
-/** A TLS connection that ended before a request could be sent. */
 export interface FailedHandshake {
   readonly remote: string;
-  /** The error code of OpenSSL or node. */
   readonly code: string;
   readonly problem: Problem;
 }
 
 export interface HttpServerOptions {
   readonly host: string;
-  /** 0 for any free port. */
   readonly port: number;
   /** The option of the run that names the whole address, for errors about it. Default: `host` and `port`. */
   readonly addressOption?: string | undefined;
   /** PEM texts; undefined for plain HTTP. */
   readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
-  /** Limits that differ from the defaults. */
   readonly limits?: Partial<Limits> | undefined;
   readonly clock: Pick<Clock, 'now'>;
   /** Sent with every answer, those to malformed requests included; an answer's own ones go first. */
@@ -37,31 +33,25 @@ export interface HttpServerOptions {
   readonly checkHead?: ((delivery: Delivery) => Rejection | undefined) | undefined;
   /** The answer to a request that is rejected before it is complete, or could not be parsed. Default: as a receiver answers. */
   readonly rejectionAnswer?: ((rejected: Rejection) => Answer) | undefined;
-  /** HTML for a person who opens the address in a browser. Default: a GET is a delivery like any other request. */
   readonly page?: string | undefined;
   readonly onError: (error: unknown, delivery: Delivery) => void;
   /** Called for a request that is rejected before it is a complete delivery, with the part of it that was received. */
   readonly onRejected?: ((rejected: Rejection, received: Delivery) => void) | undefined;
   readonly onHandshake?: ((failed: FailedHandshake) => void) | undefined;
-  /** The limit of connections was reached, and a client was not accepted. */
   readonly onFull?: ((connections: number) => void) | undefined;
 }
 
 export interface HttpServer {
-  /** The URL for a client on this machine: `https://localhost:8443`. */
   readonly url: string;
   readonly port: number;
-  /** Connections that are open now. */
   connections(): number;
   /** From now on each answer is the last on its connection, so that clients that keep theirs open look for another server. */
   endConnections(): void;
-  /** New connections get this certificate; open ones keep theirs. */
   renew(pair: NonNullable<HttpServerOptions['tls']>): void;
   /** Stops accepting, closes idle connections at once, others when they are answered, and all after `drainMs` (default 5 s). */
   close(drainMs?: number): Promise<void>;
 }
 
-/** The state that all requests of one server share. */
 export interface ServerState {
   readonly options: HttpServerOptions;
   readonly limits: Limits;
@@ -71,7 +61,6 @@ export interface ServerState {
   isDraining: boolean;
 }
 
-/** A request and its response. */
 export interface Exchange {
   readonly state: ServerState;
   readonly connection: Connection;
@@ -83,9 +72,7 @@ export interface Exchange {
 export interface Limits {
   /** From accept, TLS handshake included, to the first complete request; later from the first to the last byte of a request. */
   readonly requestMs: number;
-  /** How long a connection may be idle between two requests. */
   readonly idleMs: number;
-  /** How long a client may read nothing of an answer. */
   readonly answerMs: number;
   readonly bodyBytes: number;
   /** Request line and headers together. */
@@ -109,7 +96,6 @@ export const defaultLimits: Omit<Limits, 'connections'> = {
   uncheckedBytes: 16 * 1024,
 };
 
-/** How often deadlines are checked. */
 export const checkIntervalMs = (limits: Limits): number =>
   Math.max(10, Math.min(1_000, limits.requestMs / 15));
 
