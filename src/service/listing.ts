@@ -1,4 +1,5 @@
-import { DataError, KeyRejectedError, ServiceError } from '../errors.ts';
+import { DataError, KeyRejectedError, type LeadsError, ServiceError } from '../errors.ts';
+import type { ScannedRecord } from '../json/scanner.ts';
 import { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { Service } from './client/service.ts';
@@ -6,13 +7,15 @@ import { Doubts } from './doubts.ts';
 import { fetchPage, pageUrl, type PageSource } from './fetch-page.ts';
 import { IncompleteError } from './listing-types.ts';
 import type { Batch, Completion, Listing, ListingOptions, ListingStats } from './listing-types.ts';
-import { PageReader, PageSizes, type WalkParts } from './page-reader.ts';
+import { PageSizes, Prefetch } from './page-requests.ts';
 import { pagerFrom } from './pagers/choose-pager.ts';
-import { listKeptMoving, probe, unproven } from './pagers/pager.ts';
+import { hintsOf } from './pagers/hints.ts';
+import { listKeptMoving, probe, rejectsPosition, unproven } from './pagers/pager.ts';
 import type { Pager, PageRequest, PagerAnswer, PagerStep } from './pagers/pager.ts';
 import { isCounting, start, type Position } from './pagers/position.ts';
 import { requestParamsOf } from './pagers/request-params.ts';
 import { Readings } from './readings.ts';
+import { noteOtherStatus } from './status-fields.ts';
 
 /**
  * Whether a walk that continues where an earlier one had stopped may fail for that alone: its position has expired or was never
@@ -77,10 +80,22 @@ export function listPages(
 /** A walk makes at most three requests for each answer that brings a new lead, and so many more. */
 const spareRequests = 50;
 
+/** An answer, with the leads of its last part that are still to be given. */
+interface ReadPage {
+  readonly answer: PagerAnswer;
+  readonly leads: readonly ScannedRecord[];
+}
+
 /** A walk asks for the page that its pager names, gives the leads, and shows the pager the answer, until it names an end. */
 class Walk {
-  readonly #parts: WalkParts;
-  readonly #reader: PageReader;
+  readonly #source: PageSource;
+  readonly #options: ListingOptions;
+  readonly #stats: ListingStats;
+  readonly #sizes: PageSizes;
+  readonly #readings: Readings;
+  readonly #doubts: Doubts;
+  readonly #prefetch: Prefetch;
+  #concurrency: number;
   #pager: Pager;
   /** The pager's step, which waits for a look at the start of the list. */
   #waiting: PagerStep | undefined;
@@ -93,32 +108,27 @@ class Walk {
 
   constructor(source: PageSource, options: ListingOptions, stats: ListingStats) {
     const { params, service } = source;
-    const { from = start, seen: ids = new IdSet() } = options;
-    const readings = new Readings(ids, from);
-    const sizes = new PageSizes({
-      fixed: options.pageSize ?? params.pageSize ?? from.size,
-      preferred: options.preferredSize,
-      // A walk that is resumed stays with the size that it had: positions mean something with that only.
-      isFree: params.limit !== undefined && from.style === 'start' && options.readsOnce !== true,
-      isGuess: params.isLimitGuessed,
-    });
-    const doubts = new Doubts(source, { ...options, seen: ids }, readings, (isWanted) =>
+    const { from = start, seen: ids = new IdSet(), concurrency = 1 } = options;
+    this.#source = source;
+    this.#options = options;
+    this.#stats = stats;
+    this.#sizes = new PageSizes(params, options);
+    this.#readings = new Readings(ids, from);
+    this.#doubts = new Doubts(source, { ...options, seen: ids }, this.#readings, (isWanted) =>
       listsSome(service, options, isWanted),
     );
-    this.#parts = { source, options, stats, sizes, readings, doubts };
-    this.#reader = new PageReader(this.#parts);
-    this.#pager = pagerFrom(params, doubts.facts, from);
+    this.#prefetch = new Prefetch((request) => source.open(source, request, this.#mayFail(request)));
+    this.#concurrency = concurrency;
+    this.#pager = pagerFrom(params, this.#doubts.facts, from);
   }
 
   async *pages(): AsyncGenerator<Batch, Completion, undefined> {
-    const { stats, readings } = this.#parts;
     let request = this.#pager.first();
     for (;;) {
-      const page = yield* this.#reader.read(request, this.#pager);
+      const page = yield* this.#read(this.#sized(request));
       if (page === 'retry') continue;
-      const { answer, leads, bringsNew } = page;
-      if (bringsNew) this.#fruitful += 1;
-      stats.leads += leads.length;
+      const { answer, leads } = page;
+      this.#stats.leads += leads.length;
       let step: PageRequest | Completion;
       try {
         step = await this.#stepBehind(answer);
@@ -127,25 +137,117 @@ class Walk {
         yield { leads, next: undefined, last: false };
         throw error;
       }
-      stats.restarts = this.#skips + readings.restarts;
+      this.#stats.restarts = this.#skips + this.#readings.restarts;
       if (step.kind !== 'page') {
         yield { leads, next: undefined, last: true };
         return step;
       }
-      this.#reader.requestAhead(step, this.#pager);
+      this.#requestAhead(step);
       yield { leads, next: this.#checkpointOf(step), last: false };
       request = step;
     }
   }
 
+  /** Reads one page; `retry`: it is to be requested once more, with another size or because it was requested too early. */
+  async *#read(request: PageRequest): AsyncGenerator<Batch, ReadPage | 'retry', undefined> {
+    const [stats, readings] = [this.#stats, this.#readings];
+    const { service, query, params } = this.#source;
+    const isStart = request.position.style === 'start';
+    const isEarly = this.#prefetch.isEarly(request);
+    const tally = readings.beginPage();
+    let head: readonly ScannedRecord[] | undefined;
+    let isSkipped = false;
+    let givenCount = 0;
+    try {
+      for await (const { leads: tail, isRetried, facts } of this.#prefetch.read(request)) {
+        if (head === undefined) {
+          const [first] = (head = tail);
+          isSkipped = first !== undefined && this.#pager.accepts?.(request, first, isEarly) === false;
+          if (isSkipped && isEarly) return this.#dropEarly();
+        }
+        if (!isSkipped) {
+          this.#doubts.meet(tail, isStart);
+          readings.add(tail, isRetried);
+        }
+        const leads = tally.kept.slice(givenCount);
+        givenCount += leads.length;
+        if (query.status !== undefined) noteOtherStatus(service, query.status, leads);
+        if (facts === undefined) {
+          stats.leads += leads.length;
+          yield { leads, next: undefined, last: false };
+          continue;
+        }
+        if (isStart && facts.count === 0 && this.#sizes.dropGuess()) return 'retry';
+        if (request.isProbe !== true) stats.pages += 1;
+        stats.withoutId += tally.withoutId;
+        if (tally.bringsNew) this.#fruitful += 1;
+        const { leadingFresh, hash } = tally;
+        const fresh = !isSkipped && readings.isSamePage(tally) ? 0 : tally.fresh;
+        const counts = { fresh, leadingFresh, hash, isSkipped };
+        const hints = hintsOf(params, facts);
+        return { answer: { kind: 'answer', request, facts, hints, head, tail, ...counts }, leads };
+      }
+    } catch (error) {
+      if (head !== undefined) throw error;
+      return this.#failed(request, error);
+    }
+    throw new Error('a page ended without an end');
+  }
+
+  #failed(request: PageRequest, error: unknown): ReadPage | 'retry' {
+    if (!(error instanceof DataError || error instanceof ServiceError)) throw error;
+    const { style } = request.position;
+    if (style === 'start' && this.#sizes.fallBack(error)) {
+      // It is no page more that is asked for.
+      this.#stats.retries += 1;
+      return 'retry';
+    }
+    if (this.#prefetch.isEarly(request)) return this.#dropEarly();
+    const mayReject = this.#stats.pages > 0 || style === 'page' || style === 'offset';
+    if (!mayReject || !isRejection(request, error)) throw error;
+    return { answer: { kind: 'rejected', request, error }, leads: [] };
+  }
+
+  /** Whether a failure is no reason to retry for long. */
+  #mayFail({ position, isProbe }: PageRequest): boolean {
+    return isProbe === true || (position.style === 'start' && this.#sizes.mayShrink);
+  }
+
+  #sized(request: PageRequest): PageRequest {
+    const isStart = request.position.style === 'start';
+    return isStart ? { ...request, limit: this.#sizes.current } : request;
+  }
+
+  /** Requests what saves time: the next page, and those after it whose places can be computed. */
+  #requestAhead(request: PageRequest): void {
+    if (request.isProbe === true) return;
+    const isConcurrent = this.#concurrency > 1;
+    if (this.#options.prefetch === true || isConcurrent) this.#prefetch.request(this.#sized(request));
+    const following = (isConcurrent && this.#pager.ahead?.(request, this.#concurrency - 1)) || [];
+    if (following.length > 0 && this.#pager.movement === 'counted') this.#readings.noteParallel();
+    for (const early of following) this.#prefetch.request(early, true);
+  }
+
+  #dropEarly(): 'retry' {
+    this.#readings.noteDropped();
+    this.#readAlone();
+    return 'retry';
+  }
+
+  /** Pages that were requested together have no order: from here on one follows the other. */
+  #readAlone(): void {
+    this.#prefetch.clear();
+    this.#concurrency = 1;
+  }
+
   /** The next request, or the end with the reasons against it. */
   async #stepBehind(answer: PagerAnswer): Promise<PageRequest | Completion> {
-    const { options, readings, doubts } = this.#parts;
+    const readings = this.#readings;
     let step = this.#waiting ?? this.#pager.next(answer);
     if (step.kind === 'switch') ({ pager: this.#pager, step } = step);
     this.#note(answer);
     this.#waiting = undefined;
-    if (options.readsOnce !== true) {
+    if (this.#options.readsOnce !== true) {
       if (readings.isLookDue && step.kind !== 'reread') {
         this.#waiting = step;
         return probe(start, undefined);
@@ -154,17 +256,18 @@ class Walk {
       step = judged === 'reread' ? this.#reread(this.#pager.restarted(), false, true) : judged;
     }
     if (step.kind === 'reread') step = this.#reread(step.pager, step.isRestart === true, false);
-    return step.kind === 'page' ? (this.#overBudget() ?? step) : doubts.against(step as Completion, answer);
+    if (step.kind === 'page') return this.#overBudget() ?? step;
+    return this.#doubts.against(step as Completion, answer);
   }
 
   #note(answer: PagerAnswer): void {
-    const { readings, doubts, stats } = this.#parts;
+    const [readings, stats] = [this.#readings, this.#stats];
     if (answer.kind === 'rejected') {
       readings.noteRejection();
       return;
     }
     const { request, facts, hints, isSkipped } = answer;
-    doubts.note(answer);
+    this.#doubts.note(answer);
     if (facts.count === 0 && isOpaque(request.position)) this.#emptyPages += 1;
     if (this.#waiting !== undefined) readings.endLook(answer);
     else if (!isSkipped) stats.duplicates += readings.endPage(answer, this.#pager.movement);
@@ -176,15 +279,14 @@ class Walk {
   }
 
   #reread(pager: Pager, isRestart: boolean, isFinished: boolean): PagerStep {
-    if (!this.#parts.readings.begin(isRestart, isFinished)) return listKeptMoving;
-    this.#reader.readAlone();
+    if (!this.#readings.begin(isRestart, isFinished)) return listKeptMoving;
+    this.#readAlone();
     this.#pager = pager;
     return pager.first();
   }
 
   #overBudget(): Completion | undefined {
-    const { stats } = this.#parts;
-    const requests = stats.requests - stats.retries - this.#emptyPages;
+    const requests = this.#stats.requests - this.#stats.retries - this.#emptyPages;
     const fruitful = this.#fruitful;
     if (requests + 1 <= 3 * fruitful + spareRequests) return undefined;
     return unproven(`${fruitful} of ${requests} requests brought new leads: the walk comes to no end`);
@@ -192,12 +294,21 @@ class Walk {
 
   /** A run that is resumed continues there: behind leads that were read once. */
   #checkpointOf({ position, isProbe }: PageRequest): Position | undefined {
-    const { readings, sizes, stats, doubts } = this.#parts;
-    if (isProbe === true || !readings.isFirst || position.style === 'start') return undefined;
-    const next = { ...position, size: sizes.current, totals: readings.totals };
-    return doubts.storable(next, stats.withoutId);
+    if (isProbe === true || !this.#readings.isFirst || position.style === 'start') return undefined;
+    const next = { ...position, size: this.#sizes.current, totals: this.#readings.totals };
+    return this.#doubts.storable(next, this.#stats.withoutId);
   }
 }
+
+/** Some services fail over a parameter that they do not expect, or answer with something else than a page of leads. */
+const isRejection = ({ isProbe }: PageRequest, error: LeadsError): boolean =>
+  rejectsPosition(error.status) ||
+  (isProbe === true &&
+    (error.status === 500 ||
+      error.status === 501 ||
+      (error instanceof DataError && !badRecords.includes(error.kind ?? ''))));
+
+const badRecords = ['record-is-no-object', 'no-lead-in-element', 'member-beside-lead'];
 
 const isOpaque = (position: Position): boolean =>
   (position.style === 'url' || position.style === 'cursor') && !isCounting(position);
