@@ -2,14 +2,12 @@ import type { LeadsError, Problem } from '../errors.ts';
 
 export type CheckOutcome = 'pass' | 'warn' | 'fail' | 'skip';
 
-/** How one check of `doctor` ended. */
 export interface CheckResult {
   /** Stable: its group and its name, such as `service.tls`. */
   readonly name: string;
   readonly result: CheckOutcome;
   /** A sentence, or what another room reported or threw, for which the command has the words. */
   readonly detail: string | Problem | LeadsError;
-  /** The user can do this about it. */
   readonly hint?: string | undefined;
 }
 

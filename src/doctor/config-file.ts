@@ -20,7 +20,6 @@ export function statConfig(configDir: string): ConfigBefore {
   return { path, file: statOf(path), directory: statOf(configDir, lstatSync) };
 }
 
-/** `read` is what reading it gave. */
 export function checkConfig(
   { path, file, directory }: ConfigBefore,
   read: Pick<Settings, 'profile'> | LeadsError,
@@ -50,7 +49,6 @@ export function checkConfig(
 const isOpen = (stat: Stats | undefined): boolean =>
   stat !== undefined && !stat.isSymbolicLink() && isOpenToOthers(stat);
 
-/** A secret should be replaced after so many days. */
 const longestDays = 90;
 
 /** How long ago each secret of the profile was stored that no environment variable overrides. */

@@ -43,12 +43,10 @@ export async function checkInbox(
 
 /** A small file is written and synced next to the inbox, and removed again; it shows this. */
 interface StorageProbe {
-  /** The directory of the inbox, or the nearest one above it that exists. */
   readonly directory: string;
   readonly freeBytes: number;
   /** A file system on which an acknowledged lead may be lost, and why. */
   readonly volatile: string | undefined;
-  /** The code of the error with which writing failed. */
   readonly problem: string | undefined;
 }
 

@@ -12,7 +12,6 @@ import {
 } from '../tls/local-authority.ts';
 import { type CheckResult, fail, pass, warn } from './check-result.ts';
 
-/** Whether `listen` can have the port. A receiver of ours that has it already is in order. */
 export async function checkPort(host: string, port: number): Promise<CheckResult> {
   const name = 'receiver.port';
   const address = `${host}:${port}`;

@@ -7,18 +7,15 @@ import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { fail, pass, skip, warn, type CheckResult } from './check-result.ts';
 
-/** How this machine reaches the service. */
 export interface Connection {
   readonly baseUrl: URL;
   readonly proxy: URL | undefined;
-  /** Authorities that are trusted beside the usual ones, as PEM. */
   readonly authorities: readonly string[];
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Whether the service's host name leads to an address. */
 export async function checkHostLookup({ baseUrl, proxy, signal }: Connection): Promise<CheckResult> {
   const name = 'service.dns';
   const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
@@ -38,7 +35,6 @@ export async function checkHostLookup({ baseUrl, proxy, signal }: Connection): P
 
 const dayMs = 86_400_000;
 
-/** A certificate that is renewed by itself is renewed a month before its end. */
 const warnDays = 14;
 
 /** The service's certificate: chain, name, days left. */
@@ -70,11 +66,9 @@ function faultOf(hands: Handshake, host: string): string | undefined {
   return hands.untrusted ?? (checkServerIdentity(host, hands.certificate) && 'ERR_TLS_CERT_ALTNAME_INVALID');
 }
 
-/** The service's clock, as its answers show it. */
 export interface ClockSight {
   /** The service's clock against ours, ms; undefined: it sends no `Date`. */
   readonly drift: number | undefined;
-  /** Whether any answer came, a rejection included. */
   readonly isReached: boolean;
 }
 

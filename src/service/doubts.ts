@@ -12,9 +12,7 @@ import type { Readings } from './readings.ts';
 /** A list of one page is proven by that page itself in these ways. */
 const provenByPage: readonly string[] = ['not-paged', 'few', 'reaches-back'];
 
-/** The reasons against an end, whatever proves it. */
 export class Doubts {
-  /** The facts that pagers know beside the answers. */
   readonly facts: ListFacts;
   readonly #source: PageSource;
   readonly #options: ListingOptions;
@@ -22,7 +20,6 @@ export class Doubts {
   readonly #readings: Readings;
   readonly #isListed: (isWanted: (lead: RawLead) => boolean) => Promise<boolean>;
   readonly #from: Position;
-  /** Leads of the run before that are asked for again. */
   readonly #overlap: readonly string[];
   readonly #isFiltered: boolean;
   /** The number of leads that interrupted runs of this walk have met. */
@@ -30,7 +27,6 @@ export class Doubts {
   readonly #metBefore: number | undefined;
   #first: PageAnswer | undefined;
   #isStartRead = false;
-  /** An answer told a failure, or that it is not all. */
   #sign: Unproven | undefined;
   #isOnePage = true;
   #isEmpty = true;
@@ -56,7 +52,6 @@ export class Doubts {
     this.#interruptedSize = interruptedRun?.size ?? 0;
     const isCounted = interruptedRun !== undefined && interruptedRun.isPart !== true;
     this.#metBefore = isCounted ? Math.min(interruptedRun.size, ids.size) : undefined;
-    // Another walk may have met them in the pages before.
     const isAsked =
       from.style === 'start' || options.goesBackToStart === true || from.lacksRunBefore === true;
     this.#overlap = isAsked ? (before?.overlap ?? []) : [];
@@ -81,17 +76,14 @@ export class Doubts {
     return this.#ids.isMetSince(id, this.#readings.firstPass);
   }
 
-  /** An answer, and what else it says of the list. */
   note(answer: PageAnswer): void {
     const { facts, fresh } = answer;
     this.#first ??= answer;
     if (facts.count > 0) this.#isEmpty = false;
-    // Probes bring nothing but what is known.
     if (fresh > 0 && answer !== this.#first) this.#isOnePage = false;
     this.#sign ??= failedAnswer(facts, this.#first.facts) ?? partialAnswer(facts);
   }
 
-  /** Leads that come, before they count as met. */
   meet(leads: readonly RawLead[], isStart: boolean): void {
     this.#isStartRead ||= isStart;
     if (this.#interruptedSize === 0 || !this.#isStartRead || this.#isInterruptedMet) return;
@@ -102,7 +94,6 @@ export class Doubts {
     return id !== undefined && !this.#isMet(id) && this.#options.interruptedRun?.has(id) === true;
   }
 
-  /** The same end, or why it proves nothing. */
   async against(end: Completion, answer: PagerAnswer): Promise<Completion> {
     const isCut = end.kind === 'unproven' && end.reason.kind === pageMayBeCut;
     if (end.kind === 'unproven' && !isCut) return end;

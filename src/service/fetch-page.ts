@@ -13,14 +13,12 @@ import type { PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
 import type { LeadQuery, RequestCounters } from './listing-types.ts';
 
-/** A list, and the means to ask for its pages. */
 export interface PageSource {
   readonly service: Service;
   readonly params: RequestParams;
   readonly query: LeadQuery;
   readonly counters: RequestCounters;
   readonly signal: AbortSignal;
-  /** Gives the parts of one page. */
   readonly open: (source: PageSource, request: PageRequest, mayFail: boolean) => PageParts;
 }
 
@@ -30,7 +28,6 @@ export interface PagePart {
   readonly leads: readonly ScannedRecord[];
   /** An answer before this one broke off after it had given leads: some of these may have come before. */
   readonly isRetried: boolean;
-  /** Set on the last part. */
   readonly facts: PageFacts | undefined;
 }
 
@@ -84,14 +81,12 @@ export async function* fetchPage(
   }
 }
 
-/** Whether a service may have failed for the size of the page. */
 export const isOverload = ({ status, kind }: Pick<LeadsError, 'status' | 'kind'>): boolean =>
   status === 500 || kind === 'timed-out';
 
 /** A page up to this size, in bytes, is given whole, so that an answer that breaks off leaves no trace. */
 const partSize = 2 * 1024 * 1024;
 
-/** An answer with an error in it is not longer, in bytes. */
 const longestRejection = 64 * 1024;
 
 type ResponseBody = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -188,7 +183,6 @@ function refuseOtherThanJson(
 /** A time is sent a day wider, since the service's idea of a day's beginning may differ; `leadFilter` decides. In ms. */
 const widening = 86_400_000;
 
-/** The address of the page at a position, filters and page size included. */
 export function pageUrl(
   { params, query }: Pick<PageSource, 'params' | 'query'>,
   { position, limit, limitNames }: Pick<PageRequest, 'position' | 'limit' | 'limitNames'>,

@@ -14,11 +14,9 @@ export interface Batch {
   readonly leads: readonly RawLead[];
   /** The place of the next page: set on a page's final batch only, once the service has shown how it pages. */
   readonly next: Position | undefined;
-  /** No further batch comes. */
   readonly last: boolean;
 }
 
-/** Counted while a page is fetched, since a caller may show it meanwhile. */
 export interface RequestCounters {
   requests: number;
   retries: number;
@@ -26,10 +24,8 @@ export interface RequestCounters {
   drift?: number | undefined;
 }
 
-/** Counters of a walk, up to date whenever a batch is given. */
 export interface ListingStats extends RequestCounters {
   pages: number;
-  /** Records that were given. */
   leads: number;
   /** Records that the service sent again, dropped. */
   duplicates: number;
@@ -37,15 +33,12 @@ export interface ListingStats extends RequestCounters {
   withoutId: number;
   /** How often the list had moved while it was read, so that a part of it was read again. */
   restarts: number;
-  /** Number of matching leads, where the service tells one. */
   total: number | undefined;
 }
 
-/** The different leads of a run, by their ids. */
 interface InterruptedRun {
   readonly size: number;
   readonly has: (id: string) => boolean;
-  /** Records without an id were met beside them. */
   readonly isPart?: boolean;
 }
 
@@ -145,7 +138,6 @@ export const provenUpTo = (end: Completion | undefined): number | undefined =>
 
 type Created = readonly [id: string, created: number];
 
-/** The facts that a complete walk leaves for the next one over the same list. */
 export class RunMemory {
   #leads: readonly Created[];
   #provenUpTo: number | undefined;
@@ -160,14 +152,12 @@ export class RunMemory {
     return this.#provenUpTo;
   }
 
-  /** The leads that a walk with this query has to meet again. */
   before({ since = -Infinity, until = Infinity }: Pick<LeadQuery, 'since' | 'until'>): RunBefore {
     const overlap = this.#leads.filter(([, created]) => created >= since && created < until);
     overlap.sort(([, a], [, b]) => a - b);
     return { overlap: overlap.map(([id]) => id), provenUpTo: this.#provenUpTo };
   }
 
-  /** The leads of a complete walk, or those of them that the next one may ask for, and how it ended. */
   keep(leads: Iterable<Created>, end: Completion | undefined): void {
     this.#leads = [...leads];
     const upTo = provenUpTo(end);

@@ -43,7 +43,6 @@ export const listLeads = (service: Service, options: ListingOptions): Listing =>
     open: (source, request, mayFail) => fetchPage(source, pageUrl(source, request), mayFail),
   });
 
-/** The same with another way to ask for a page. */
 export function listPages(
   service: Service,
   options: ListingOptions,
@@ -80,7 +79,6 @@ export function listPages(
 /** A walk makes at most three requests for each answer that brings a new lead, and so many more. */
 const spareRequests = 50;
 
-/** An answer, with the leads of its last part that are still to be given. */
 interface ReadPage {
   readonly answer: PagerAnswer;
   readonly leads: readonly ScannedRecord[];
@@ -99,11 +97,8 @@ class Walk {
   #pager: Pager;
   /** The pager's step, which waits for a look at the start of the list. */
   #waiting: PagerStep | undefined;
-  /** Pages that did not join the one before them. */
   #skips = 0;
-  /** Answers that brought a new lead. */
   #fruitful = 0;
-  /** Empty pages of a list that only the service can count. */
   #emptyPages = 0;
 
   constructor(source: PageSource, options: ListingOptions, stats: ListingStats) {
@@ -198,7 +193,6 @@ class Walk {
     if (!(error instanceof DataError || error instanceof ServiceError)) throw error;
     const { style } = request.position;
     if (style === 'start' && this.#sizes.fallBack(error)) {
-      // It is no page more that is asked for.
       this.#stats.retries += 1;
       return 'retry';
     }
@@ -208,7 +202,6 @@ class Walk {
     return { answer: { kind: 'rejected', request, error }, leads: [] };
   }
 
-  /** Whether a failure is no reason to retry for long. */
   #mayFail({ position, isProbe }: PageRequest): boolean {
     return isProbe === true || (position.style === 'start' && this.#sizes.mayShrink);
   }
@@ -240,7 +233,6 @@ class Walk {
     this.#concurrency = 1;
   }
 
-  /** The next request, or the end with the reasons against it. */
   async #stepBehind(answer: PagerAnswer): Promise<PageRequest | Completion> {
     const readings = this.#readings;
     let step = this.#waiting ?? this.#pager.next(answer);
@@ -292,7 +284,6 @@ class Walk {
     return unproven(`${fruitful} of ${requests} requests brought new leads: the walk comes to no end`);
   }
 
-  /** A run that is resumed continues there: behind leads that were read once. */
   #checkpointOf({ position, isProbe }: PageRequest): Position | undefined {
     if (isProbe === true || !this.#readings.isFirst || position.style === 'start') return undefined;
     const next = { ...position, size: this.#sizes.current, totals: this.#readings.totals };
@@ -300,7 +291,6 @@ class Walk {
   }
 }
 
-/** Some services fail over a parameter that they do not expect, or answer with something else than a page of leads. */
 const isRejection = ({ isProbe }: PageRequest, error: LeadsError): boolean =>
   rejectsPosition(error.status) ||
   (isProbe === true &&

@@ -3,15 +3,12 @@ import { isObject, type Json } from '../json/exact.ts';
 /** The names of members are compared without case and signs: `next_cursor`, `nextCursor` and `next-cursor` are one. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** A member of an answer, beside its leads. */
 export interface Member {
   readonly name: string;
   readonly plain: string;
   /** Its name behind those of the objects around it, such as `meta.next`. */
   readonly place: string;
-  /** The plain name of the object around it; empty in the outermost one. */
   readonly parent: string;
-  /** The number of objects around its own. */
   readonly depth: number;
   readonly value: Json;
 }

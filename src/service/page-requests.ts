@@ -14,7 +14,6 @@ export class Prefetch {
     string,
     { readonly parts: PageParts; readonly first: ReturnType<PageParts['next']> }
   >();
-  /** Pages that were requested before the page before them was read. */
   readonly #early = new Set<string>();
 
   constructor(open: (request: PageRequest) => PageParts) {
@@ -50,7 +49,6 @@ export class Prefetch {
     }
   }
 
-  /** Forgets what is underway. */
   clear(): void {
     this.#underway.clear();
     this.#early.clear();
@@ -60,10 +58,8 @@ export class Prefetch {
 /** The sizes that are sent when the user named none, the next one when the service rejects one; undefined: its default. */
 const usualSizes: readonly (number | undefined)[] = [1000, 100, undefined];
 
-/** How many leads to request a page. */
 export class PageSizes {
   #candidates: readonly (number | undefined)[];
-  /** The service may take the parameter for a filter. */
   readonly #isGuess: boolean;
 
   /** A size that the user or the dialect names is not changed, and neither is that of a walk which is resumed. */
@@ -83,12 +79,10 @@ export class PageSizes {
     return this.#candidates[0];
   }
 
-  /** Another size is left to try. */
   get mayShrink(): boolean {
     return this.#candidates.length > 1;
   }
 
-  /** Whether the first page failed for its size, and there is another one to try. */
   fallBack(error: LeadsError): boolean {
     const isForSize = [400, 413, 414, 416, 422].includes(error.status ?? 0) || isOverload(error);
     if (!this.mayShrink || !isForSize) return false;

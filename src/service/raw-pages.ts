@@ -10,7 +10,6 @@ import type { Completion } from './listing-types.ts';
 import { nothingNew, rejectsPosition, type PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
 
-/** An answer as it came, of any status. */
 export interface RawAnswer extends Omit<ServiceResponse, 'discard' | 'body'> {
   readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Why this answer is not a success: its body is the service's, and this ends the run. */
@@ -78,7 +77,6 @@ async function succeeded(
   return { ...response, body: chunks, failure: undefined };
 }
 
-/** The same bytes; where they break off, the error says so. */
 async function* unbroken(
   { body, url }: Pick<ServiceResponse, 'body' | 'url'>,
   signal: AbortSignal,
@@ -108,7 +106,6 @@ async function failureOf(
   return errorAnswer(service, response, [body]);
 }
 
-/** A page as it came. */
 export interface RawPage {
   readonly answer: RawAnswer;
   readonly body: Uint8Array;

@@ -8,35 +8,24 @@ import type { Position } from './pagers/position.ts';
 /** A list that moves in each of these readings is given up. */
 const mostReadings = 3;
 
-/** The records of one page, counted. */
 export interface PageTally {
-  /** Records that this walk had not met, and that were not known before it. */
   readonly kept: ScannedRecord[];
   count: number;
-  /** Records that this reading had not met. */
   fresh: number;
   leadingFresh: number;
   leadingKnown: number;
-  /** Records that this reading had met before. */
   repeated: number;
-  /** New ones that have no id. */
   withoutId: number;
-  /** It brought a lead that this walk had not met. */
   bringsNew: boolean;
   identified: number;
   hash: number;
 }
 
-/** A reading of the list from its start to its end. */
 class Reading {
-  /** The pass of the ids that it meets. */
   readonly pass: number;
-  /** It continues where an earlier run has stopped. */
   readonly isResumed: boolean;
   pages = 0;
-  /** Answers, those without a lead among them. */
   answers = 0;
-  /** Different leads. */
   met = 0;
   /** Leads of these that were not known before the walk. */
   added = 0;
@@ -78,19 +67,14 @@ interface Totals {
   readonly isStable: boolean;
 }
 
-/** The readings of one list, and what they prove of each other. */
 export class Readings {
   readonly #ids: IdSet;
   readonly #unidentified = new Unidentified();
-  /** The pass of the ids with which the walk began. */
   readonly firstPass: number;
-  /** Different leads of all readings. */
   #metInAll = 0;
   #firstTotal: number | undefined;
-  /** The totals up to where an earlier run has stopped. */
   readonly #resumed: Position['totals'];
   #current: Reading;
-  /** The readings before it that came to an end. */
   #finished: Reading[] = [];
   #count = 1;
   #totals: Totals | undefined;
@@ -117,7 +101,6 @@ export class Readings {
     return this.#resumed?.met ?? 0;
   }
 
-  /** The totals of this reading, as far as it goes. */
   get totals(): Position['totals'] {
     return this.#totals && { met: this.#different, first: this.#totals.first, last: this.#totals.last };
   }
@@ -128,7 +111,6 @@ export class Readings {
     return isResumed ? this.#metBefore + added : met;
   }
 
-  /** Leads of this reading that were not known before the walk. */
   get added(): number {
     return this.#current.added;
   }
@@ -148,7 +130,6 @@ export class Readings {
     this.#current.isParallel = true;
   }
 
-  /** An answer came without a page. */
   noteRejection(): void {
     this.#current.answers += 1;
   }
@@ -192,7 +173,6 @@ export class Readings {
     if (this.#unidentified.size > unidentified) tally.bringsNew = true;
   }
 
-  /** The finished reading that met a lead last. */
   #readingOf({ hasId, id = '' }: ScannedRecord): Reading | undefined {
     const pass = hasId ? this.#ids.passOf(id) : undefined;
     return this.#finished.find((reading) => reading.pass === pass);
@@ -211,7 +191,6 @@ export class Readings {
     return isRepeated;
   }
 
-  /** Whether this reading has met a lead. */
   isMet({ id }: { readonly id: string | undefined }): boolean {
     return id !== undefined && this.#ids.isMetSince(id, this.#current.pass);
   }
@@ -312,7 +291,6 @@ export class Readings {
     return this.#totals?.isStable === true && this.#totals.first === this.#different;
   }
 
-  /** The service counts more leads than it gave. */
   contraryTotal(isFinal: boolean): Unproven | undefined {
     const { isResumed, repeats, inserted, met: metHere } = this.#current;
     if (this.#totals === undefined || (isResumed && (!isFinal || this.#resumed === undefined)))
@@ -354,7 +332,6 @@ const newTally = (): PageTally => ({
   ...{ withoutId: 0, bringsNew: false, identified: 0, hash: 0 },
 });
 
-/** The hash of a record whose id is no plain text, or that has none. */
 function textHash(lead: ScannedRecord): number {
   const text = lead.hasId ? (lead.id ?? '') : Buffer.from(lead.bytes).toString('latin1');
   let hash = 7;

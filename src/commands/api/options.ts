@@ -5,10 +5,8 @@ import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts'
 import { headerValue } from '../flags/flag-values.ts';
 import { UsageError } from '../../errors.ts';
 
-/** A parameter of a call. */
 export interface Field {
   readonly name: string;
-  /** In a query. */
   readonly text: string;
   /** In a body: the digits of a number stay as they were typed. */
   readonly json: string;
@@ -25,7 +23,6 @@ const field: ValueType<Field> = {
   expected: "a field such as status=new or, with any JSON, 'count:=3'",
 };
 
-/** One JSON object. */
 export const bodyOf = (fields: readonly Field[]): string =>
   `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
 

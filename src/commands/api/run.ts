@@ -46,7 +46,7 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   return 'done';
 }
 
-/** Those of `--header` take the place of ours, and so does an `accept` of the profile. */
+/** A header of `--header` takes the place of ours, and so does an `accept` of the profile. */
 function headersOf({ header }: ApiOptions, hasBody: boolean, isAccepting: boolean): Record<string, string> {
   const typed = header.map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
@@ -81,7 +81,6 @@ function callUrl(baseUrl: URL, path: string, query: readonly Field[]): URL {
   return url;
 }
 
-/** A path that begins with two slashes names another host, as in a browser. */
 function addressOf(baseUrl: URL, path: string): URL | undefined {
   if (!/^([a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(path)) {
     return urlBelow(baseUrl, path.startsWith('/') ? path : `/${path}`);
@@ -89,7 +88,7 @@ function addressOf(baseUrl: URL, path: string): URL | undefined {
   return URL.canParse(path, baseUrl.href) ? new URL(path, baseUrl) : undefined;
 }
 
-/** What a call sends: a file's bytes, or the fields as JSON. Throws a `DataError` for a file that cannot be read. */
+/** A call sends a file's bytes, or the fields as JSON. Throws a `DataError` for a file that cannot be read. */
 async function requestBody(
   { method, input, field }: Pick<ApiOptions, 'method' | 'input' | 'field'>,
   { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,

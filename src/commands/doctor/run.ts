@@ -47,7 +47,6 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
   const configBefore = config.statConfig(paths.configDir);
   // A base URL that cannot be used is found here, as whatever else cannot.
   const read = await orConfigError(async () => ({ ...(await context.settings()) }));
-  // Without an account there is nothing to learn from.
   if (options.learn) {
     if (read instanceof ConfigError) throw read;
     read.account();
@@ -104,7 +103,6 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
   }
 }
 
-/** The profile's dialect is that of its own service. */
 function rejectOtherService({ profile, baseUrl }: Settings, { paths }: Pick<Context, 'paths'>): void {
   const stored = readConfig(paths.configDir).profiles?.[profile]?.baseUrl;
   if (stored === undefined || baseUrl === undefined || new URL(stored).origin === baseUrl.origin) return;
@@ -113,7 +111,6 @@ function rejectOtherService({ profile, baseUrl }: Settings, { paths }: Pick<Cont
   });
 }
 
-/** The result of a step, or its error where the configuration is the cause. */
 async function orConfigError<T>(step: () => T | Promise<T>): Promise<T | ConfigError> {
   try {
     return await step();
@@ -153,7 +150,6 @@ async function openInbox(
   return [await checkInbox(location, storage, clock), ...mode, checkFreeSpace(storage)];
 }
 
-/** The checks of the pull side. */
 interface ServiceReport extends Pick<DialectReport, 'keys' | 'requests'> {
   readonly connection: readonly CheckResult[];
   readonly dialect: readonly CheckResult[];
@@ -233,14 +229,12 @@ function failedEnvelope(name: string, error: LeadsError): CheckResult {
 
 type Check = ReturnType<typeof inWords>;
 
-/** A check that passes needs no hint. */
 function inWords({ name, result, detail, hint }: CheckResult) {
   if (typeof detail === 'string') return { name, result, detail, hint: result === 'pass' ? undefined : hint };
   const words = detail instanceof Error ? describe(detail) : describeProblem(detail);
   return { name, result, detail: words.message, hint: words.hint };
 }
 
-/** `--json`: one object a line. */
 async function printRecords(
   groups: readonly Group[],
   learnt: readonly LearntChange[],
@@ -253,7 +247,6 @@ async function printRecords(
     await writeJson(stdout, { type: 'learnt', key, value, evidence, ...(old !== undefined && { old }) });
 }
 
-/** Columns for the names of checks. */
 const nameWidth = 12;
 
 /** For people: a line for each check, and its hint below it; under `--quiet` nothing that is in order. */
@@ -265,8 +258,8 @@ function linesOf(
 ): string[] {
   const { colours, width } = style;
   const isShown = ({ result }: Check): boolean => !isQuiet || result === 'warn' || result === 'fail';
-  const shown = groups.map(([title, checks]): Group => [title, checks.filter(isShown)]);
-  const sections = shown
+  const visible = groups.map(([title, checks]): Group => [title, checks.filter(isShown)]);
+  const sections = visible
     .filter(([, checks]) => !isQuiet || checks.length > 0)
     .map(([title, checks]) => [
       colours.bold(sanitize(title)),
@@ -320,7 +313,6 @@ const valueText = (value: unknown): string =>
   typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 
 interface Summary extends Readonly<Record<CheckOutcome, number>> {
-  /** Requests that asked the service for its dialect. */
   readonly requests: number;
   /** Keys that `--learn` wrote; null where none was to be written. */
   readonly written: number | null;
@@ -329,10 +321,10 @@ interface Summary extends Readonly<Record<CheckOutcome, number>> {
 function conclusionOf(summary: Summary, { colours, width }: Style): string {
   const { pass: passed, warn, fail: failed, skip: skipped, requests, written } = summary;
   const counts = `${passed} passed, ${warn} warning${warn === 1 ? '' : 's'}, ${failed} failed, ${skipped} skipped`;
-  const asked = requests === 0 ? '' : `; ${requests} requests`;
+  const requestCount = requests === 0 ? '' : `; ${requests} requests`;
   const saved = written === null ? '' : `; wrote ${written} key${written === 1 ? '' : 's'} to the profile`;
   const verdict = failed > 0 ? colours.red : colours.green;
-  return `${wrap(`${counts}${asked}${saved}`, width)
+  return `${wrap(`${counts}${requestCount}${saved}`, width)
     .map((line) => verdict(line))
     .join('\n')}\n`;
 }

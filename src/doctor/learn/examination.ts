@@ -15,19 +15,15 @@ import { type RequestParams, requestParamsOf } from '../../service/pagers/reques
 
 /** An examination makes no more requests than this, redirects and requests that failed included. */
 const mostRequests = 25;
-/** A request that fails is sent again so many times at most. */
 const mostRetries = 2;
 /** A rate limit that lasts longer ends the examination, ms. */
 const longestPause = 60_000;
-/** The leads of one answer beyond these are not compared. */
 const mostCompared = 1000;
 
-/** A lead of an answer, as far as comparisons need it. */
 export interface SeenLead {
   /** Its id, or its bytes where it has none. */
   readonly key: string;
   readonly hasId: boolean;
-  /** Milliseconds since the epoch; undefined where it cannot be read. */
   readonly createdAt: number | undefined;
   readonly record: Json;
 }
@@ -47,25 +43,19 @@ export interface SeenPage {
   readonly facts: PageFacts | undefined;
 }
 
-/** The beginning of a walk as an export makes it. */
 export interface Walked {
   /** The new leads of the first two pages that brought any. */
   readonly pages: readonly (readonly SeenLead[])[];
   /** The place where the next page begins; undefined where the service has not shown how it pages. */
   readonly next: Position | undefined;
-  /** The number of pages before it. */
   readonly pagesBefore: number;
-  /** Undefined where the walk did not come to its end. */
   readonly completion: Completion | undefined;
   readonly rejection: LeadsError | undefined;
 }
 
-/** A key of the dialect that the answers prove. */
 export interface LearntKey {
-  /** The key as `leads config` names it. */
   readonly key: string;
   readonly value: string | number | boolean | null;
-  /** A sentence that says what the answers showed. */
   readonly evidence: string;
 }
 
@@ -74,13 +64,10 @@ export interface LearntKey {
  * makes every further request pointless.
  */
 export class Examination {
-  /** Other names are tried than those in force. */
   readonly isLearning: boolean;
   readonly checks: CheckResult[] = [];
   readonly keys: LearntKey[] = [];
-  /** The dialect of the profile. */
   readonly inForce: Dialect;
-  /** The service is asked in it from now on. */
   dialect: Dialect;
   /** The service fails, or finds nothing, where it does not know a parameter: names are tried alone. */
   isStrict = false;
@@ -90,7 +77,6 @@ export class Examination {
   isReached = false;
   /** JSON Pointer to the leads of the newest page that had some. */
   items = '';
-  /** The headers of the newest answer. */
   headers: PageFacts['headers'] = {};
   readonly #service: Service;
   #hasAnswered = false;
@@ -116,7 +102,6 @@ export class Examination {
     return this.#service.rateGate.waitMs;
   }
 
-  /** The service accepts no more requests for a while. */
   get isRefused(): boolean {
     return this.#isUsedUp || this.waitMs > longestPause;
   }

@@ -17,13 +17,11 @@ import { findFilters } from './find-filters.ts';
 import { findName, type NameFinding, type Trial } from './find-name.ts';
 import { findPaging } from './find-paging.ts';
 
-/** The result of an examination. */
 export interface DialectReport extends ClockSight {
   /** The service could not be asked, or its answer holds no leads. */
   readonly error?: LeadsError;
   readonly requests: number;
   readonly checks: readonly CheckResult[];
-  /** Keys of the dialect that the answers prove. */
   readonly keys: readonly LearntKey[];
 }
 
@@ -110,7 +108,6 @@ function checkEnvelope({ leads }: SeenPage, { items, dialect: { id = 'id' } }: E
 /** These are tried one by one where a service answers many names with no leads, or with an error. */
 const likelyLimits = ['per_page', '$limit', '_limit'];
 
-/** Finds the parameter that sets the number of leads. */
 async function findLimit(examination: Examination, { leads }: SeenPage): Promise<NameFinding> {
   const { isLearning, params } = examination;
   const { limit: inForce = 'limit', isLimitGuessed } = params;
@@ -127,7 +124,6 @@ async function findLimit(examination: Examination, { leads }: SeenPage): Promise
   return finding.effect === 'honoured' || !isLearning ? finding : findName(examination, search, names);
 }
 
-/** How many leads the service gives at once, at most. */
 function checkPageSize(examination: Examination, limit: NameFinding, { pages }: Walked): void {
   const { checks } = examination;
   const check = 'dialect.page-size';
@@ -149,7 +145,6 @@ function checkPageSize(examination: Examination, limit: NameFinding, { pages }: 
 /** An export asks for so many leads at once unless told otherwise. */
 const largestSize = 1000;
 
-/** A rate limit that lasts ends the questions. */
 function checkRate({ isRefused, waitMs, requests, checks }: Examination): void {
   if (!isRefused) return;
   const end = waitMs > 0 ? `in ${formatDuration(waitMs)}` : 'later';

@@ -9,7 +9,6 @@ import { findName, type NameFinding, type Trial } from './find-name.ts';
 
 type FilterName = 'status' | 'category' | 'since' | 'until';
 
-/** The beginning of the list, which filters should narrow. */
 interface FilterSearch {
   readonly examination: Examination;
   readonly leads: readonly SeenLead[];
@@ -18,7 +17,6 @@ interface FilterSearch {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** Finds which filters are honoured, and by which names. */
 export async function findFilters(search: FilterSearch): Promise<void> {
   const { examination, leads } = search;
   const { statusField = 'status', dateFormat = 'iso' } = examination.dialect;
@@ -94,7 +92,6 @@ function report(examination: Examination, filter: FilterName, { effect, name, ev
     checks.push(warn(check, evidence, isRemoved ? undefined : `leads config set api.params.${filter} null`));
 }
 
-/** The texts in a field of the leads, the most frequent first. */
 function valuesOf(leads: readonly SeenLead[], field: string): string[] {
   const counts = new Map<string, number>();
   for (const { record } of leads) {
@@ -104,7 +101,6 @@ function valuesOf(leads: readonly SeenLead[], field: string): string[] {
   return [...counts].toSorted((a, b) => b[1] - a[1]).map(([value]) => value);
 }
 
-/** A status has no more different values than this. */
 const mostValues = 20;
 
 /** The field that most likely holds the delivery status of the leads: one that differs, where there is one. */
@@ -116,7 +112,6 @@ function statusFieldOf(leads: readonly SeenLead[], configured: string): string {
   return usable.find((name) => count(name) > 1) ?? usable[0] ?? 'status';
 }
 
-/** The values of a field that select some of the leads. */
 const fieldTrials = (search: FilterSearch, field: string): Trial[] =>
   valuesOf(search.leads, field).flatMap((text) => {
     const selects = ({ record }: SeenLead): boolean => fieldAt(record, field.split('.')) === text;
@@ -126,7 +121,6 @@ const fieldTrials = (search: FilterSearch, field: string): Trial[] =>
 /** Leads between which a bound is put were created further apart: a service may count in whole seconds; ms. */
 const apart = 3000;
 
-/** The moments between leads. */
 function timeTrials(
   search: FilterSearch,
   bound: 'since' | 'until',

@@ -3,15 +3,12 @@ import { type Examination, keysOf, type SeenLead } from './examination.ts';
 /** A value for a parameter, and how an answer is recognised where the parameter is honoured. */
 export interface Trial {
   readonly text: string;
-  /** Whether the value asks for these leads. */
   readonly fits: (leads: readonly SeenLead[]) => boolean;
   /** The keys of known leads that have to come: an answer without any of them does harm. */
   readonly expected: readonly string[];
-  /** The leads that should come, in a sentence. */
   readonly description: string;
 }
 
-/** The effect of a name; `evidence` says what the answers showed. */
 export interface NameFinding {
   /** `harmful`: the service rejects it, or leaves out what is asked for; `unknown`: nothing shows what it does. */
   readonly effect: 'honoured' | 'ignored' | 'harmful' | 'unclear' | 'unknown';
@@ -30,7 +27,6 @@ export interface NameSearch {
 const arrivals = 2;
 /** The usual names come first: at least so many are sent together. */
 const together = 8;
-/** At most so many names are tried one by one. */
 const alone = 4;
 
 const noRequest = 'no request was left for it, or none got through';
@@ -72,7 +68,6 @@ export async function findName(
   return finding ?? { effect: 'unknown', name, evidence: noRequest };
 }
 
-/** Sends names together until it is known which one counts. */
 async function narrow(
   examination: Examination,
   { query, without, trials }: NameSearch,
@@ -127,7 +122,6 @@ const honoured = (name: string, { text, description }: Trial): NameFinding => ({
 
 type Effect = Trial | 'ignored' | 'unclear' | 'unasked';
 
-/** The trial that an answer fits, or the reason why it fits no trial. */
 function effectOf(
   answer: Awaited<ReturnType<Examination['ask']>>,
   without: readonly SeenLead[],

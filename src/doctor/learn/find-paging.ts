@@ -7,14 +7,10 @@ import { pass, warn } from '../check-result.ts';
 import { type Examination, keysOf, type SeenPage, type Walked } from './examination.ts';
 import { findName, type NameFinding, type Trial } from './find-name.ts';
 
-/** The facts with which the search for pages begins. */
 interface PagingSearch {
   readonly examination: Examination;
-  /** The parameter that sets the number of leads, where it is honoured. */
   readonly limitName: string | undefined;
-  /** The list without any parameter. */
   readonly first: SeenPage;
-  /** The keys of the longest first page. */
   readonly begin: readonly string[];
 }
 
@@ -111,7 +107,6 @@ async function* dialectsFor(search: PagingSearch, exported: Walked, size: number
   if (offset !== undefined) yield { pagination: 'offset', params: { offset } };
 }
 
-/** The name that leads to another place of the list. */
 async function findPosition(
   { examination, limitName, first }: PagingSearch,
   names: readonly string[],
@@ -137,7 +132,6 @@ function leadsTo(begin: readonly string[], text: string, places: readonly number
   return { text, expected: [], description: 'another page', fits };
 }
 
-/** The dialect in which an export continues as this walk did. */
 function dialectOf({ limitName, examination }: PagingSearch, { next, pagesBefore }: Walked): Dialect {
   if (next === undefined || next.style === 'start') return {};
   if (next.style === 'url')
@@ -154,7 +148,6 @@ function dialectOf({ limitName, examination }: PagingSearch, { next, pagesBefore
   return base === 1 && limitName !== undefined ? dialect : { ...dialect, pagination: 'auto' };
 }
 
-/** Reports a walk whose pages follow each other in this dialect. */
 function reportPages(examination: Examination, { pages }: Walked, dialect: Dialect): void {
   const isPaginationSet = (examination.inForce.pagination ?? 'auto') !== 'auto';
   examination.set(dialect);

@@ -11,13 +11,10 @@ import { askedWaitMs } from './rate-limit.ts';
 import type { Service } from './service.ts';
 
 interface FailedResponse extends Pick<HttpAnswer, 'status' | 'headers'> {
-  /** The URL of the request. */
   readonly url: URL;
-  /** Takes secrets out of a text of the answer. */
   readonly redact: (text: string) => string;
 }
 
-/** More of the body of a failure is not read, in bytes. */
 const longestBody = 64 * 1024;
 
 /** The failure that an error status means: a `TransientError` where another request may help. Reads `body` only. */
@@ -35,7 +32,6 @@ export async function errorAnswer(
   return failureOf(service, response, { kind, reason, body: problem, hint });
 }
 
-/** The beginning of a body; one that breaks off says no more than the status does. */
 export async function beginningOf(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   mostBytes: number,
@@ -82,7 +78,6 @@ export function failureInAnswer(
 
 interface FailureFacts {
   readonly kind: FailureKind;
-  /** The service's own words. */
   readonly reason: string | undefined;
   readonly body: Json;
   readonly hint?: Hint | undefined;
@@ -133,7 +128,6 @@ const idHeaders = [
   'cf-ray',
 ];
 
-/** The service's name for a request, unless it repeats the key in it. */
 export function requestIdIn(
   headers: FailedResponse['headers'],
   redact: FailedResponse['redact'],
@@ -142,10 +136,8 @@ export function requestIdIn(
   return id === undefined ? undefined : redact(id);
 }
 
-/** A failure that a service tells in the body of a success. */
 interface FailureInBody {
   readonly kind: FailureKind;
-  /** The text of the service, or the member that says that it failed. */
   readonly text: string;
 }
 
@@ -181,10 +173,8 @@ export function failureIn(
   return { kind: kindOfText(text, code), text: sentence };
 }
 
-/** Members that repeat the request. */
 const echo = /^(filters?|query|params|parameters|request|criteria|sort|search|where)$/;
 
-/** The members of an answer, and of the objects in it. */
 const outerMembers = (body: Json | undefined): Member[] =>
   membersOf(body, ({ plain, depth, value }) => (depth < 1 && !echo.test(plain) ? value : undefined));
 
@@ -202,7 +192,6 @@ const errorText =
   /error|fail|exception|invalid|denied|time ?out|timed out|unavailable|exceed|forbidden|unauthori[sz]ed|not (authori[sz]ed|allowed|permitted)|permission|expired|revoked|too many|limit|quota|throttl|slow ?down|cannot|could not|unable|refused|rejected|maintenance|degraded|incomplete/i;
 const successText =
   /^(ok|success\w*|succeeded|done|true|操作成功|成功)\b|\bno (errors?|failures?)\b|without (an )?error/i;
-/** An empty list is no failure. */
 const emptyText =
   /\b(no|0|zero)( \w+){0,2} (results?|leads?|records?|data|items?|entries|content|match(es)?)\b|\b(not?|0) .*(found|match)|not find|is empty/i;
 
@@ -223,7 +212,6 @@ function isErrorCode({ plain, value, parent }: Member, words: () => string | und
   return !isUsual;
 }
 
-/** Members that say that a request failed, whatever stands beside them. */
 const flags: readonly Row[] = [
   [
     'Marketo, Pipedrive, Slack, Telegram, Cloudflare',
@@ -253,7 +241,6 @@ function isFilled(value: Json): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(isFilled);
 }
 
-/** Members that say it where no lead came. */
 const besideNothing: readonly Row[] = [
   [
     'the specification, section 7; GraphQL, Google APIs, Microsoft Graph',
@@ -278,7 +265,6 @@ const besideNothing: readonly Row[] = [
 
 /** A kind of failure decides the exit code, and whether another try may help. */
 export type FailureKind =
-  /** Something in front of the service refuses this machine. */
   | 'gateway'
   | 'key'
   | 'rate-limit'
@@ -346,7 +332,6 @@ const keyText = new RegExp(
     '(un|not )(authori[sz]ed|authenticated)|(access|permission) denied|forbidden|invalid grant|insufficient (scope|permission)',
   ].join('|'),
 );
-/** A token that names a page is no credential. */
 const pageToken = /(page|next|cursor|continuation|sync|skip|scroll) ?(token|key)/;
 const isKeyText = (text: string): boolean => keyText.test(text) && !pageToken.test(text);
 

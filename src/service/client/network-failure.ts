@@ -11,7 +11,6 @@ import {
 /** A failure that the same request may not meet once more. */
 export class TransientError extends Error {
   readonly failure: LeadsError;
-  /** The service asked to wait so long, in milliseconds. */
   readonly waitMs: number | undefined;
 
   constructor(failure: LeadsError, waitMs?: number) {
@@ -30,7 +29,6 @@ export const passes = (status: number): boolean =>
 
 const noSuchHost = 'there is no such host';
 
-/** Failures that may pass, by the codes of node and undici. */
 const passing: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
@@ -111,7 +109,6 @@ function unreachable(origin: string, code: string, reason: string, cause: unknow
   });
 }
 
-/** The proxy cannot be reached, or gives no answer. */
 function tunnelFailure(error: TunnelError): Error {
   const { proxy, cause } = error;
   // node says no more of a proxy that closes the connection.
@@ -129,7 +126,6 @@ const codeOf = (failed: NetworkError): string =>
 
 interface FailedHandshake {
   readonly message: string;
-  /** The bytes that the HTTP parser could not read. */
   readonly data?: unknown;
   readonly otherNames?: string;
   readonly cert?: { readonly subjectaltname?: string; readonly subject?: { readonly CN?: unknown } };
@@ -179,7 +175,6 @@ const tlsFailures: readonly TlsRow[] = [
   [/\b(cert|tls|ssl|eproto|unable to)\b/, (reason) => reason],
 ];
 
-/** The failure of a TLS handshake; undefined for one that is not about TLS. */
 export function unsafeConnection(
   origin: string,
   code: string,

@@ -1,7 +1,6 @@
 import { isObject, jsonIn, type Json } from '../../json/exact.ts';
 import { plainName } from '../members.ts';
 
-/** A longer text is cut, in characters. */
 const longestText = 500;
 const deepest = 8;
 
@@ -15,7 +14,6 @@ export function problemText(body: Json, redact: (text: string) => string): strin
   return text === undefined ? undefined : redact(text).slice(0, longestText);
 }
 
-/** The body of a failure, which may be JSON or any other text. */
 export const parseProblem = (text: string): Json => {
   const json = jsonIn(text);
   return json === undefined ? text : json;
@@ -29,12 +27,10 @@ const messageNames = names(
     'description messagedetail exceptionmessage resultmessage resultmsg returnmessage returnmsg statusmessage statusmsg ' +
     'retmsg hydradescription info errorinfo errortext issue developermessage usermessage explanation value text',
 );
-/** Members that hold either a sentence or a name for the failure. */
 const titleNames = names('reason title error hydratitle errortitle errorreason exception summary');
 const codeNames = names(
   'errorcode code errcode errno errortype type faultcode status category name errorname exceptiontype errorkey errorstatus',
 );
-/** Members that hold further problems. */
 const listNames = names(
   'error errors fault odataerror exception problem apierror errormessages messages details detail modelstate ' +
     'validationerrors validationmessages fielderrors fieldviolations violations invalidparams errorcauses causes issues ' +
@@ -146,7 +142,6 @@ function codeIn(value: Json | undefined): string | undefined {
   const isUseless =
     /^(|0|[1-5]\d\d|true|false|null|none|err(or)?s?|fail(ed|ure)?|n?ok|exception|.*:.*)$/i.test(code) ||
     code.length > 80;
-  // AWS puts the namespace before it.
   return isUseless ? undefined : code.replace(/^.*#/, '');
 }
 
@@ -162,7 +157,6 @@ const includes = (text: string, part: string): boolean => text.toLowerCase().inc
 const withoutStop = (text: string, index: number, all: readonly string[]): string =>
   index < all.length - 1 ? text.replace(/[.:;\s]+$/, '') : text;
 
-/** Without the texts that another one holds. */
 function distinct(texts: readonly (string | undefined)[]): string[] {
   const parts: string[] = [];
   for (const text of texts)

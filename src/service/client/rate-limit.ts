@@ -6,7 +6,6 @@ type Headers = Readonly<Record<string, string | undefined>>;
 /** The clocks that a point in time is held against; the later one counts. Ms since the epoch. */
 interface Clocks {
   readonly now: number;
-  /** The service's own `Date`. */
   readonly serviceNow: number | undefined;
 }
 
@@ -17,7 +16,6 @@ interface Clocks {
  */
 export function askedWaitMs(headers: Headers, body: Json | undefined, now: number): number | undefined {
   const clocks = clocksOf(headers, now);
-  // Zero counts, too: the next request may be sent at once.
   const retryAfter = retryAfterMs(headers['retry-after'], now, headers['date']);
   if (retryAfter !== undefined) return retryAfter;
   const waits = [

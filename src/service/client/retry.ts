@@ -3,7 +3,6 @@ import { formatDuration } from '../../time/time-text.ts';
 import type { TransientError } from './network-failure.ts';
 import type { Service } from './service.ts';
 
-/** The service asked to wait for longer than a run may take. */
 export class ComeBackError extends ServiceError {
   readonly waitMs: number;
 
@@ -32,7 +31,6 @@ export function retryDelay(retry: number, random: () => number, waitMs = 0): num
 
 /** Most rate limits that do not say when they end count by the minute, ms. */
 const usualWindow = 65_000;
-/** More retries than these do not divide the window any further. */
 const mostShares = 6;
 
 /** The delay before retry number `retry` (from 0) of so many: all of them together reach past a minute. */

@@ -12,7 +12,6 @@ import { rateLimited } from './retry.ts';
 import type { Service } from './service.ts';
 import type { Json } from '../../json/exact.ts';
 
-/** A request to the account's origin. */
 export interface Call {
   readonly method: HttpRequest['method'];
   readonly url: URL;
@@ -26,7 +25,6 @@ export interface ServiceResponse extends HttpAnswer {
   readonly url: URL;
   /** Takes the API key that was sent, and other secrets, out of a text of the answer. */
   readonly redact: (text: string) => string;
-  /** The same for a body of the answer. */
   readonly redactBody: (body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 }
 
@@ -83,7 +81,6 @@ async function send(
   }
 }
 
-/** The same bytes; while the next ones are awaited, that shows. */
 async function* awaited(
   body: AsyncIterable<Uint8Array>,
   messages: Service['messages'],
@@ -107,7 +104,6 @@ function decoded(body: HttpAnswer['body'], coding: string | undefined): HttpAnsw
   if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(name))
     throw new DataError(`the service encodes its answer as '${name}'`);
   const decoder = name === 'br' ? createBrotliDecompress() : createUnzip();
-  // The reader of the decoded bytes gets the error.
   return pipeline(body, decoder, () => undefined);
 }
 
@@ -115,7 +111,6 @@ function decoded(body: HttpAnswer['body'], coding: string | undefined): HttpAnsw
 const redact = (text: string, secrets: readonly Secret[]): string =>
   secrets.reduce((safe, secret) => withoutSecrets(safe, [secret], secret.toString()), text);
 
-/** A body of the service without them, whatever its chunks; every other byte stays. */
 async function* redactBody(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   secrets: readonly Secret[],
@@ -163,7 +158,6 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
     if (location === undefined) throw await errorAnswer(service, response, response.body, hintOf(status));
     await response.discard();
     const to = URL.canParse(location, target.href) ? new URL(location, target) : undefined;
-    // The key is for one origin (promise: never to another origin).
     if (to?.origin !== target.origin) throw redirectsElsewhere(to?.origin, service.account.profile);
     target = to;
   }
@@ -175,7 +169,6 @@ const hintOf = (status: number): Hint | undefined =>
     ? (front) => `the list operation may have another path: ${front.quoted(front.set('api.path', '/…'))}`
     : undefined;
 
-/** `origin` is undefined for what is no proper URL. */
 const redirectsElsewhere = (origin: string | undefined, profile: string | undefined) =>
   new DataError(`the service redirects to ${origin ?? 'no proper URL'}, another origin`, {
     hint: (front) =>

@@ -10,13 +10,11 @@ import type { Clock } from '../../time/clock.ts';
 
 /** An account at a service, and the means to ask it. */
 export interface Service {
-  /** Hints are in its words. */
   readonly front: Front;
   readonly account: Account;
   readonly dialect: Dialect;
   readonly http: HttpClient;
   readonly messages: Messages;
-  /** Shared by all requests to the account's origin. */
   readonly rateGate: RateGate;
   readonly clock: Clock;
   readonly random: () => number;
@@ -25,7 +23,6 @@ export interface Service {
   readonly retries: number;
 }
 
-/** The parts of a run that a service is opened with. */
 interface ServiceContext extends Pick<Host, 'clock' | 'random' | 'env' | 'signal'> {
   readonly messages: Messages;
   settings(): Promise<Settings>;
@@ -82,7 +79,6 @@ export class RateGate {
     this.#clock = clock;
   }
 
-  /** No request goes out for so many milliseconds from now. */
   hold(ms: number): void {
     this.#until = Math.max(this.#until, this.#clock.steady() + Math.min(ms, longestHoldMs));
   }
@@ -92,7 +88,6 @@ export class RateGate {
     return this.#until - this.#clock.steady();
   }
 
-  /** Waits until requests may go out. */
   async pass(signal: AbortSignal): Promise<void> {
     for (let wait = this.waitMs; wait > 0; wait = this.waitMs) await this.#clock.sleep(wait, signal);
   }

@@ -45,15 +45,12 @@ export const namesItself = ({ times, id }: BeforePosition, { head }: PageAnswer)
 const windowApart = (param: string): Unproven =>
   unproven(`an answer to '${param}' does not begin with the lead that the one before it ended with`);
 
-/** All leads of a full answer have one time, or they are in another order. */
 const windowOfOneTime = (param: string): Unproven =>
   unproven(`the leads of a full answer to '${param}' do not become older, so that no time leads past them`);
 
-/** Asks by the id or the time of the last leads of each page. */
 export class BeforePager implements Pager {
   readonly movement = 'anchored';
   readonly #names: BeforeNames;
-  /** The last lead of a page comes once more. */
   readonly #overlaps: boolean;
   readonly #from: Position;
   #tail: readonly ScannedRecord[] = [];

@@ -19,7 +19,6 @@ import { start, countInUrl, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 import { probing, SinglePager, type Probe } from './single.ts';
 
-/** The pager of a walk that begins at a position. */
 export function pagerFrom(params: RequestParams, facts: ListFacts, from: Position): Pager {
   if (from.style === 'start') return new AutoPager(params, facts);
   if (from.style === 'before') return new BeforePager(from, true, from);
@@ -28,7 +27,6 @@ export function pagerFrom(params: RequestParams, facts: ListFacts, from: Positio
   return pagesFrom(from, params.firstPage);
 }
 
-/** A setting, or else the first answer, decides how the list is read. */
 class AutoPager implements Pager {
   readonly movement = 'anchored';
   readonly #params: RequestParams;
@@ -54,7 +52,6 @@ class AutoPager implements Pager {
   }
 }
 
-/** The step of the pager that the first answer needs, or the end that this one is. */
 function stepBehind(params: RequestParams, first: PageAnswer, facts: ListFacts): PagerStep {
   const { hints } = first;
   const { pagination } = params;
@@ -116,13 +113,11 @@ function numberingOf(
   return { style, param: page, base: hints.page ?? firstPage, isBaseUnseen };
 }
 
-/** The dialect names a parameter that takes an id, or one that takes a time. */
 function beforePager({ before = 'before', until }: RequestParams, { overlaps }: ListFacts): Pager {
   const isTime = before === until || untilNames.includes(before);
   return new BeforePager(isTime ? { ids: [], times: [before] } : { ids: [before], times: [] }, overlaps);
 }
 
-/** Whether the numbers of the first answer say that leads follow. */
 function countsMore({ hints, facts: { count } }: PageAnswer, isFiltered: boolean): boolean {
   const { page, pages, offset, total } = hints;
   // The first of pages that are counted from 0 is one page, too.

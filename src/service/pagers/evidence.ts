@@ -7,7 +7,6 @@ import { fewest, howToExplain, totalOutOfReach, type Unproven, unproven } from '
 import type { RequestParams } from './request-params.ts';
 import { nextNames } from './names.ts';
 
-/** A page whose signs are looked for beside its leads. */
 interface ExaminedPage {
   readonly params: RequestParams;
   readonly facts: PageFacts;
@@ -17,7 +16,6 @@ interface ExaminedPage {
   readonly isNextMissing: boolean;
 }
 
-/** A sign that leads may be missing, and where it was seen. */
 type Row<Page> = readonly [source: string, read: (page: Page) => Unproven | undefined];
 
 function firstSign<Page>(rows: readonly Row<Page>[], page: Page): Unproven | undefined {
@@ -98,12 +96,10 @@ const partialSigns: readonly Row<PageFacts>[] = [
   ],
 ];
 
-/** Objects that describe pages, beside the array of leads or nested in each other. */
 const descriptive =
   /meta|pag|link|cursor|scroll|response|result|search|list|hits|total|info|nav|next|range|data|query/;
 const deepest = 4;
 
-/** Every sign is looked for in the same members. */
 const membersRead = new WeakMap<Envelope, readonly Member[]>();
 
 /** The members of an answer beside its leads, whose array is empty here. */
@@ -115,7 +111,6 @@ function membersBeside({ envelope }: PageFacts): readonly Member[] {
   return members;
 }
 
-/** Names of members and headers that lead on. */
 const leadingOn = new RegExp(
   [
     'cursor$|^cursor|continuation|^scrollid$|^scroll$|^marker$|marker$|^bookmark$|^after$|^startafter$|^searchafter$',
@@ -124,17 +119,14 @@ const leadingOn = new RegExp(
     '^next(url|uri|href|link|path|request|maxid)$|nextlink$|nextpage$|^more(url|link|results?|href)?$|^loadmore$',
   ].join('|'),
 );
-/** Some of these names stand for what is before the page, or is about something else. */
 const notLeadingOn =
   /prev|before|start(cursor|marker)$|first|(csrf|xsrf|access|refresh|session|request|sync|delta)token/;
-/** Members with these names are true where there are more. */
 const saysMore =
   /^(has|is|are)?(more|next|truncated)(results?|items|pages?|records|leads|available|data)?(available)?$/;
 /** Names of a number of leads, beside those that are read as a total. */
 const counting =
   /^(records(total|filtered)|total(leads|hits|found|available|entries|rows|elements|objects|matches|size)|(lead|leads|record|result|results|item|hit|match|total)count|nbhits|numfound|found|matched|matches|numresults|estimatedtotal)$/;
 
-/** Whether a member or header says that the list continues. */
 function leadsOn(plain: string, value: Json, { facts, params, isNextMissing }: ExaminedPage): boolean {
   // A cursor, token or id by another name may describe each page, the last one, too (Meta, Elasticsearch, CouchDB).
   const namesNext = !isNextMissing || /next|more/.test(plain) || nextNames.includes(plain);
@@ -146,12 +138,10 @@ function leadsOn(plain: string, value: Json, { facts, params, isNextMissing }: E
       nextHintOf(plain, value) !== null &&
       Object.values(value).some((inner) => isMark(inner) || isFilled(inner))
     );
-  // The answer may repeat what was asked for.
   const parameters = [...facts.asked.searchParams.values(), ...params.url.searchParams.values()];
   return isMark(value) && !parameters.some((text) => text === value || Number(text) === value);
 }
 
-/** Text or a number that marks no end. */
 const isMark = (value: Json): boolean =>
   (typeof value === 'string' || typeof value === 'number') && nextHintOf('next', value) !== null;
 
@@ -228,7 +218,6 @@ const unreadSigns: readonly Row<ExaminedPage>[] = [
   [
     'redirects that drop the query',
     ({ facts: { asked: askedUrl, url }, isNextMissing }) => {
-      // The service was seen to page all the same.
       if (isNextMissing) return undefined;
       const dropped = [...askedUrl.searchParams.keys()].find((name) => !url.searchParams.has(name));
       if (dropped === undefined) return undefined;

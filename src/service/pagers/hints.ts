@@ -4,21 +4,16 @@ import { membersOf, plainName, type Member } from '../members.ts';
 import type { RequestParams } from './request-params.ts';
 import * as names from './names.ts';
 
-/** The facts of a page beside its leads, known when it is complete. */
 export interface PageFacts {
   readonly status: number;
-  /** The address that was asked, and the one that answered, redirects followed. */
   readonly asked: URL;
   readonly url: URL;
   readonly headers: Headers;
   readonly envelope: Envelope;
-  /** Records on the page. */
   readonly count: number;
-  /** The id of its last record, if that has one. */
   readonly lastId: string | undefined;
 }
 
-/** The place of an answer in the list, as its headers and the rest of its body tell it. */
 export interface PaginationHints {
   /** Null: there is no next page, and the answer says so. */
   readonly next: NextHint | null | undefined;
@@ -28,9 +23,7 @@ export interface PaginationHints {
   readonly offset: number | undefined;
   /** The field that the offset came in: the query parameter has the same name as a rule. */
   readonly offsetField: string | undefined;
-  /** Records that the service puts on a page. */
   readonly pageSize: number | undefined;
-  /** Leads that match in all. */
   readonly total: number | undefined;
 }
 
@@ -84,7 +77,6 @@ function linksByRelation(links: readonly Json[]): Json {
   return targets;
 }
 
-/** The first member with one of these names whose value can be read; the order of the names goes first. */
 function first<T>(
   members: readonly Member[],
   plainNames: readonly string[],
@@ -104,7 +96,6 @@ function nextIn(members: readonly Member[], inHeaders: PaginationHints['next']):
   for (const plain of [...names.nextNames, ...names.vagueNextNames]) {
     if (isEnd && names.vagueNextNames.includes(plain)) return null;
     for (const { name, value } of members.filter((member) => member.plain === plain)) {
-      // An offset that is a number says where this page begins.
       if (plain === 'offset' && wholeNumber(value) !== undefined) continue;
       const hint = nextHintOf(name, value);
       const next = hint === undefined ? tokenOf(name, value) : hint;
@@ -120,7 +111,6 @@ function pointedAt(root: Json, pointer: readonly string[]): PaginationHints['nex
   return value === undefined ? undefined : nextHintOf(pointer.at(-1) ?? 'next', value);
 }
 
-/** Whether a next page is named by a field that means nothing else: `last` and `done` may be about something else. */
 export const isNamedNext = (next: PaginationHints['next']): boolean =>
   next !== undefined && next !== null && !names.vagueNextNames.includes(next.name);
 
@@ -147,11 +137,8 @@ function strictBoolean(value: Json): boolean | undefined {
   return text === 'true' || (text === 'false' ? false : undefined);
 }
 
-/** A next URL, cursor or number, and the field it stood in. */
 export interface NextHint {
-  /** The field's plain name. */
   readonly name: string;
-  /** The field's name as it stands there. */
   readonly field: string;
   readonly value: string | number;
   /** A token may be an object of texts and numbers, each a parameter of its own. */
@@ -185,7 +172,6 @@ export function nextHintOf(field: string, value: Json): NextHint | null | undefi
   return undefined;
 }
 
-/** An object or an array as the token of the next page: undefined where it holds nothing. */
 function tokenOf(field: string, token: Json): NextHint | undefined {
   if (typeof token !== 'object' || token === null || Object.keys(token).length === 0) return undefined;
   const hint = { name: plainName(field), field, value: JSON.stringify(token) };

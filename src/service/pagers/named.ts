@@ -58,7 +58,6 @@ export class NamedPager implements Pager {
 
   next(answer: PagerAnswer): PagerStep {
     if (answer.kind === 'rejected') {
-      // A numbered list that has become shorter ends before a page that was named.
       const isEnd = answer.error.status === 404 && this.#isCounting && this.#pages > 0;
       return isEnd ? complete('nothing-behind') : rejectedBehind(answer);
     }
@@ -95,13 +94,11 @@ export class NamedPager implements Pager {
   #end(answer: PageAnswer): PagerStep {
     const { next, hasMore, page, pages = 0 } = answer.hints;
     const base = this.#isFromZero ? 0 : 1;
-    // The numbers of its answers say that pages follow, which are not named any more.
     if (next === undefined && page === base + this.#pages - 1 && page < pages - 1 + base) {
       const pager = new NumberedPager({ style: 'page', param: this.#params.page, base }, 1);
       return switchTo(pager, pager.continueAt(this.#pages, answer));
     }
     if (hasMore === true) return moreWithoutPosition;
-    // When a walk is resumed, another answer, of another day, has named the page.
     const isNamedElsewhere = this.#from.style !== 'start' || this.#params.nextSeen;
     const isNextMissing = this.#pages === 1 && isNamedElsewhere && next === undefined;
     return isNextMissing && hasMore === undefined
@@ -126,7 +123,6 @@ export class NamedPager implements Pager {
     this.#empty += 1;
     const more = moreWithoutLeads;
     const end = hasMore ? more : complete('nothing-behind');
-    // An answer without any list is no empty page, unless it says that it has no content.
     if (facts.envelope.isWithoutList === true && facts.status !== 204) return more;
     if (following === undefined || (isSelf && isOpaque && following.style === 'cursor')) return end;
     if (isSelf || this.#asked.has(key ?? '')) return more;
@@ -182,7 +178,6 @@ export function namedPosition(
 const offsetName = ({ name, field }: NextHint): string | undefined =>
   name === 'nextstart' ? 'start' : field === 'skip' || field === 'start' ? field : undefined;
 
-/** A number that an answer names, and what was read up to its end. */
 interface NamedNumber {
   readonly name: string;
   readonly number: number;

@@ -2,9 +2,7 @@
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 interface Parameter {
-  /** All names that are tried, the more usual ones first. */
   readonly usual: readonly string[];
-  /** The names that count where they stand in the query of an address. */
   readonly inAddress: readonly string[];
 }
 
@@ -20,7 +18,6 @@ function parameter(text: string, ...onlyInAddress: readonly string[]): Parameter
   return { usual: [...frequent, ...rare], inAddress };
 }
 
-/** By number: the size of a page, its number, the leads to skip. */
 export const numberParams = {
   limit: parameter(
     `limit per_page page_size pageSize perPage size count take first top $limit _limit $top page[size] page[limit] |
@@ -41,7 +38,6 @@ export const cursorParams = names(`
 export const idNamesBehind = {
   older: names('before before_id'),
   behind: names('starting_after after after_id last_id'),
-  /** The cursor of an answer that says that more follows may be an id, too. */
   behindForMore: names('starting_after cursor after after_id last_id'),
 };
 
@@ -66,7 +62,6 @@ export const timeParams: readonly (readonly [since: string, until: string])[] = 
   return [since, until];
 });
 
-/** Names of a time before which leads are created; they are tried where nothing else leads further. */
 export const untilNames = names(`
   until created_before createdBefore created_until createdUntil to end created_to createdTo end_date endDate to_date
   toDate`);
@@ -77,7 +72,6 @@ export const cursorParamOf: Readonly<Record<string, string>> = {
   nextPageToken: 'pageToken',
   next_token: 'next_token',
   nextToken: 'nextToken',
-  // AWS; S3 and Azure Blob Storage name the parameter `marker`.
   NextToken: 'NextToken',
   NextMarker: 'marker',
   nextMarker: 'marker',
@@ -106,7 +100,6 @@ export const cursorParamOf: Readonly<Record<string, string>> = {
   bookmark: 'bookmark',
 };
 
-/** Fields that hold the next page's cursor, URL or number, the clearest ones first. */
 export const nextNames = names(`
   nextcursor nextpagetoken nexttoken nextcontinuationtoken continuationtoken nextpageurl nexturl nextlink nextpageuri
   nexturi nexthref odatanextlink nextrecordsurl nextmarker nextmaxid lastevaluatedkey resumptiontoken nextpagestate
@@ -120,25 +113,20 @@ export const vagueNextNames = names(
   'endcursor after cursor bookmark marker continuation scrollid pagestate searchafter offset',
 );
 
-/** Headers with the token or the URL of the next page, and the field that means the same. */
 export const nextHeaders: Readonly<Record<string, string>> = {
   'x-next-cursor': 'next_cursor',
   'x-next-page-token': 'next_page_token',
   'x-next-token': 'next_token',
   'x-continuation-token': 'continuation_token',
-  // Azure DevOps.
   'x-ms-continuationtoken': 'x-ms-continuationtoken',
-  // Kinto.
   'next-page': 'next_page',
   'x-next-page': 'next_page',
 };
 
-/** True: there is more. */
 export const moreNames = names(
   'hasmore hasnext hasnextpage more morerecords moreitemsincollection istruncated',
 );
 
-/** True: there is no more. */
 export const lastNames = names('last islast islastpage done');
 
 export const pageNames = names('page currentpage pagenumber pageindex number');
@@ -152,7 +140,6 @@ export const totalNames = names(
 /** A total in some services, the length of the page in others: only a larger number than that can be the total. */
 export const countNames = names('count items');
 
-/** Objects in which services put these fields, from the array's own neighbours outwards. */
 export const nestingNames = names(
   'meta pagination paging pageinfo page pages links cursor cursors responsemetadata info additionaldata hits',
 );

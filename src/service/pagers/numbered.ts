@@ -15,11 +15,9 @@ import {
 import type { PageAnswer, Pager, PageRequest, PagerAnswer, Rejection, PagerStep } from './pager.ts';
 import { start, type NumberPosition } from './position.ts';
 
-/** How a list operation counts: its pages from a first number, or the records to skip. */
 export interface Numbering {
   readonly style: NumberPosition['style'];
   readonly param: string;
-  /** The number of the first page, or its offset. */
   readonly base: number;
   /** No answer has shown whether pages count from this number or from the one before. */
   readonly isBaseUnseen?: boolean;
@@ -27,7 +25,6 @@ export interface Numbering {
   readonly ignored?: (first: PageAnswer) => PagerStep;
 }
 
-/** The position that is `count` pages, or records, behind the first one. */
 export const positionAt = ({ style, param, base }: Numbering, count: number): NumberPosition =>
   style === 'page'
     ? { style, param, page: base + count, base }
@@ -46,7 +43,6 @@ export class NumberedPager implements Pager {
   readonly #overlapping: (() => Pager) | undefined;
   #first: PageAnswer | undefined;
   #page = 0;
-  /** The number of pages with leads that no page before had. */
   #read = 0;
   #limit: number | undefined;
   #isHonoured = false;
@@ -65,7 +61,6 @@ export class NumberedPager implements Pager {
     this.#overlapping = overlapping;
   }
 
-  /** Continues at the page with this number, with the size that the pages before had. */
   resumeAt(page: number, limit: number | undefined): this {
     this.#page = page;
     this.#read = page;
@@ -112,7 +107,6 @@ export class NumberedPager implements Pager {
     return isLast && facts.count < this.#longest ? complete('nothing-behind') : this.#askNext(answer);
   }
 
-  /** Records without an id would be taken for others where the first page comes once more. */
   accepts(_: PageRequest, record: ScannedRecord): boolean {
     return !this.#mayBeFirst || record.hasId || !isSame(record, this.#first?.head[0]);
   }
@@ -207,7 +201,6 @@ export class NumberedPager implements Pager {
   }
 }
 
-/** Services that serve only so many pages reject deeper ones, whatever the list still holds. */
 const isDepthLimit = ({ message }: Rejection['error']): boolean => depthLimit.test(message);
 
 const depthLimit = /window|too (deep|far|large)|max(imum)? (page|offset|depth|result)|pagination limit/i;

@@ -4,12 +4,9 @@ import { ask, complete, isSame, probe, endOf, switchTo } from './pager.ts';
 import type { Evidence, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { start, type NumberPosition } from './position.ts';
 
-/** A part of the list that one request asks for. */
 interface Window {
   readonly position: NumberPosition;
-  /** Undefined: as many records as the first page has. */
   readonly limit: number | undefined;
-  /** Records of the list before it. */
   readonly begin: number;
 }
 
@@ -30,7 +27,6 @@ export function pagesBehind(numbering: Numbering, first: PageAnswer, overlaps: b
   return new OverlapPager(numbering);
 }
 
-/** The pager of a walk that is resumed at a number. */
 export function pagesFrom(position: NumberPosition, firstPage: number): Pager {
   const { style, param, size, window } = position;
   const base = position.base ?? (style === 'page' ? firstPage : 0);
@@ -38,7 +34,6 @@ export function pagesFrom(position: NumberPosition, firstPage: number): Pager {
   if (window !== undefined) return new OverlapPager(numbering).resumeAt(window, size);
   const length = position.style === 'offset' ? (position.length ?? 1) : 1;
   const number = position.style === 'page' ? position.page - base : (position.offset - base) / length;
-  // Whether pages were found to count from 0 is not stored.
   const isBaseUnseen = style === 'page' && base < 1;
   const counted = isBaseUnseen ? { ...numbering, base: base + 1, isBaseUnseen } : numbering;
   return new NumberedPager(counted, length).resumeAt(number, size);
@@ -82,15 +77,12 @@ class OverlapPager implements Pager {
   #phase: 'windows' | 'start' | 'last window' = 'windows';
   #first: PageAnswer | undefined;
   #window: Window | undefined;
-  /** The page size of the first request. */
   #limit: number | undefined;
-  /** The records of the last window that was joined, and where it begins. */
   #tail: readonly ScannedRecord[] = [];
   #tailBegin = 0;
   #joined: PageAnswer | undefined;
   #places = 0;
   #largest = 0;
-  /** A window has shown that the service honours them exactly. */
   #isProven = false;
   #widened = 0;
   #isWidening = false;
@@ -107,7 +99,6 @@ class OverlapPager implements Pager {
     this.#numbering = numbering;
   }
 
-  /** Continues where a checkpoint says that an earlier run has stopped. */
   resumeAt(stored: NonNullable<NumberPosition['window']>, limit: number | undefined): this {
     this.#places = stored.covered;
     this.#largest = stored.largest;
@@ -146,7 +137,6 @@ class OverlapPager implements Pager {
     return this.#expectedId === undefined ? this.#afterWindow(answer) : this.#afterResumption(answer);
   }
 
-  /** The windows that come next if each one is full, and as long as the longest. */
   ahead(_: PageRequest, many: number): PageRequest[] {
     const requests: PageRequest[] = [];
     if (!this.#isProven || this.#window === undefined || this.#phase !== 'windows') return requests;
@@ -251,7 +241,6 @@ class OverlapPager implements Pager {
     return index < 0 ? undefined : expected - index;
   }
 
-  /** How many records of an answer are those of the window before, from one on. */
   #knownFrom(head: readonly ScannedRecord[], from: number): number {
     let count = 0;
     while (count < head.length && isSame(head[count], this.#tail[from + count])) count += 1;
@@ -264,7 +253,6 @@ class OverlapPager implements Pager {
     this.#tailBegin = begin + answer.facts.count - answer.tail.length;
   }
 
-  /** The window does not join: what was read has become shorter. */
   #widen(): PagerStep {
     this.#isWidening = true;
     const { begin = 0 } = this.#window ?? {};
@@ -274,7 +262,6 @@ class OverlapPager implements Pager {
     return this.#askNext();
   }
 
-  /** The service does not honour such windows: the pages behind the first one are read as it makes them. */
   #withoutOverlap(): PagerStep {
     if (this.#first === undefined) return this.#reread();
     const pager = new NumberedPager(this.#numbering, this.#first.facts.count);
@@ -298,7 +285,6 @@ class OverlapPager implements Pager {
     return { ...this.#joined.request, isProbe: true };
   }
 
-  /** More may have been inserted before the start was read: then the last window begins elsewhere. */
   #afterLastWindow({ head }: PageAnswer): PagerStep {
     const isExplained = this.#explained === this.#inserted && isSame(head[0], this.#joined?.head[0]);
     return isExplained ? complete(this.#evidence) : this.#reread();

@@ -4,7 +4,6 @@ import type { ScannedRecord } from '../../json/scanner.ts';
 import type { PageFacts, PaginationHints } from './hints.ts';
 import type { Position } from './position.ts';
 
-/** A request for leads. */
 export interface PageRequest {
   readonly kind: 'page';
   readonly position: Position;
@@ -12,11 +11,9 @@ export interface PageRequest {
   readonly limit: number | undefined;
   /** All of these take the number of records; otherwise the name that is usual. */
   readonly limitNames?: readonly string[];
-  /** It only finds something out: a resumed walk cannot continue there. */
   readonly isProbe?: boolean;
 }
 
-/** Why a walk may be called complete. */
 export type Evidence =
   /** `next: null`, `has_more: false`, no `rel=next` where one was before. */
   | 'explicit-end'
@@ -43,12 +40,10 @@ export interface Complete {
   readonly isNextMissing?: boolean;
 }
 
-/** The reason why a walk came to an end which proves nothing. */
 export interface UnprovenReason extends Problem {
   readonly message: string;
 }
 
-/** Leads may be missing. */
 export interface Unproven {
   readonly kind: 'unproven';
   readonly reason: UnprovenReason;
@@ -61,7 +56,6 @@ interface Reread {
   readonly isRestart?: boolean;
 }
 
-/** Another pager continues in the same reading. */
 interface Switch {
   readonly kind: 'switch';
   readonly pager: Pager;
@@ -79,7 +73,6 @@ export type Movement =
   /** Positions count records: only a total, or a second reading, shows whether the list has moved. */
   | 'counted';
 
-/** A page that came whole. */
 export interface PageAnswer {
   readonly kind: 'answer';
   readonly request: PageRequest;
@@ -91,13 +84,10 @@ export interface PageAnswer {
   /** Records that this reading of the list had not met, and those of them before the first one that it had. */
   readonly fresh: number;
   readonly leadingFresh: number;
-  /** A digest of its ids in order. */
   readonly hash: number;
-  /** Its records were not read: it does not join the page before. */
   readonly isSkipped: boolean;
 }
 
-/** The service rejected a position. */
 export interface Rejection {
   readonly kind: 'rejected';
   readonly request: PageRequest;
@@ -118,7 +108,6 @@ export interface Pager {
   accepts?(request: PageRequest, first: ScannedRecord, isEarly: boolean): boolean;
   /** Pages that probably come after this request, for several requests at once. */
   ahead?(request: PageRequest, many: number): PageRequest[];
-  /** The same pager at the start of the list. */
   restarted(): Pager;
 }
 
@@ -144,7 +133,6 @@ export const unproven = (message: string, hint: Hint = howToSet, kind = 'unprove
   reason: { kind, message, hint },
 });
 
-/** A page brought leads that were known, and none that were not. */
 export const nothingNew = unproven(
   'a page brought no new lead: the service gave one again that it had given before',
 );
@@ -160,7 +148,6 @@ export const listKeptMoving = unproven(
   (front) => `run it again when fewer leads change, or with a larger ${front.option('page-size')}`,
 );
 
-/** The first answer holds no list, not even an empty one. */
 export const noList = unproven(
   'the answer holds no list of leads, not even an empty one',
   (front) =>
@@ -170,13 +157,11 @@ export const noList = unproven(
 const oneAnswerIsAll = (front: Front): string =>
   `one answer is everything: ${front.quoted(front.set('api.pagination', 'none'))}`;
 
-/** The hint where the number of leads in one answer decides whether it is everything. */
 export const howToProve = (front: Front): string => `${howToSet(front)}; if ${oneAnswerIsAll(front)}`;
 
 export const howToExplain = (front: Front): string =>
   `${howToSet(front)}; if it means something else and ${oneAnswerIsAll(front)}`;
 
-/** The kind of the end where a page is as long as one that may have been cut. */
 export const pageMayBeCut = 'page-may-be-cut';
 
 const howToEstimate = (front: Front): string =>
@@ -184,11 +169,9 @@ const howToEstimate = (front: Front): string =>
 
 export const moreCounted = (message: string): Unproven => unproven(message, howToEstimate);
 
-/** No position leads further, and the total is larger than the number of leads that were met. */
 export const totalOutOfReach = (total: number, met: number): Unproven =>
   moreCounted(`the service has ${total} leads, and its answers show no way past the first ${met}`);
 
-/** The end of a walk whose next position is rejected. */
 export const rejectedBehind = ({ error }: Rejection): Unproven =>
   unproven(`the service rejected the page behind the last one that was read: ${error.message}`);
 
@@ -205,11 +188,9 @@ export const probe = (position: Position, limit: number | undefined): PageReques
   isProbe: true,
 });
 
-/** Another pager continues with a step of its own. */
 export const switchTo = (pager: Pager, step: PagerStep): PagerStep =>
   step.kind === 'switch' ? step : { kind: 'switch', pager, step };
 
-/** Another pager continues behind an answer. */
 export const continueWith = (pager: Pager, answer: PagerAnswer): PagerStep =>
   switchTo(pager, pager.next(answer));
 
@@ -224,7 +205,6 @@ export function isSame(a: ScannedRecord | undefined, b: ScannedRecord | undefine
 /** Pages in a row that bring nothing new because leads arrive faster than pages are read. */
 export const mostIdlePages = 20;
 
-/** Defaults and greatest page sizes of public interfaces. */
 const usualCaps = [
   10, 15, 16, 20, 25, 30, 32, 40, 50, 60, 64, 75, 80, 100, 128, 150, 200, 250, 256, 300, 500, 512, 1024,
 ];
@@ -248,25 +228,19 @@ export function endOf(
   return isFull ? undefined : 'total';
 }
 
-/** Statuses by which services reject a position. */
 export const rejectsPosition = (status: number | undefined): boolean =>
   [400, 404, 410, 416, 422].includes(status ?? 0);
 
 /** Fewer are not cut: no service gives so few at once. */
 export const fewest = 5;
 
-/** The facts about a list that are known beside its answers. */
 export interface ListFacts {
-  /** Pages may overlap: what comes twice is dropped. */
   readonly overlaps: boolean;
-  /** Whether this reading of the list has met a lead. */
   readonly isMet: (record: ScannedRecord) => boolean;
   readonly isFiltered: boolean;
-  /** The service has given a list before. */
   readonly isKnownList: boolean;
   /** Up to so many leads, one page was everything. */
   readonly provenUpTo: number;
-  /** Only leads that were created since then are asked for; ms. */
   readonly since: number | undefined;
   /** Whether the oldest lead that the run before had, and that is asked for again, has come. */
   readonly hasOldestBefore: () => boolean;

@@ -8,7 +8,6 @@ const shared = {
   /** The totals of the pages so far, with which a resumed walk continues to compare. */
   totals: z.optional(
     z.object({
-      /** Different leads met up to here. */
       met: z.int(),
       /** Leads in all, as the first page and the last one say. */
       first: z.int(),
@@ -20,28 +19,20 @@ const shared = {
 /** A window that overlaps the one before it: what the next answer is compared with. */
 const window = z.optional(
   z.object({
-    /** Places of the list that were read. */
     covered: z.int(),
-    /** Id of the last record that was read. */
     last: z.string(),
-    /** Records on the longest page. */
     largest: z.int(),
-    /** The number of records that were inserted before what was read. */
     inserted: z.int(),
   }),
 );
 
-/** A position that is a number of pages or of records. */
 const counted = {
-  /** The service named the number. */
   isNamed: z.optional(z.boolean()),
-  /** The number of the first page, or its offset. */
   base: z.optional(z.int()),
   window,
   ...shared,
 };
 
-/** A position as a checkpoint holds it. */
 export const positionSchema = z.discriminatedUnion('style', [
   z.object({ style: z.literal('start'), ...shared }),
   /** A `Link` header or a next URL in the body; absolute, of the service's own origin. */

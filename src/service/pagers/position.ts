@@ -6,18 +6,15 @@ import type { positionSchema } from './position-schema.ts';
 /** The place where a page begins: a plain JSON value that a checkpoint stores, and at which `listLeads` continues. */
 export type Position = Readonly<z.output<typeof positionSchema>>;
 
-/** A position that is a number of pages or of records. */
 export type NumberPosition = Extract<Position, { readonly style: 'page' | 'offset' }>;
 
 export const start: Position = { style: 'start' };
 
-/** A time as the service takes it. */
 export function timeText(ms: number, format: NonNullable<Dialect['dateFormat']>): string {
   if (format === 'iso') return new Date(ms).toISOString();
   return String(format === 'unix' ? Math.floor(ms / 1000) : ms);
 }
 
-/** Positions have one key when they begin in the same place. */
 export function positionKey(position: Position): string {
   const notes = { size: undefined, totals: undefined, window: undefined, lacksRunBefore: undefined };
   return JSON.stringify({ ...position, ...notes });

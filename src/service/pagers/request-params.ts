@@ -8,7 +8,6 @@ import { ConfigError } from '../../errors.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
 export interface RequestParams {
-  /** The list operation, with the query that `api.path` carries. */
   readonly url: URL;
   readonly limit: string | undefined;
   /** Neither the dialect nor the path names it: the service may take it for a filter. */
@@ -20,19 +19,16 @@ export interface RequestParams {
   /** The names under which a time may lead further: that of the dialect, or the usual ones. */
   readonly untilNames: readonly string[];
   readonly cursor: string | undefined;
-  /** The dialect or the path names it. */
   readonly isPageSet: boolean;
   readonly page: string;
   readonly before: string | undefined;
   /** Undefined where neither the dialect nor the path names one: then the answer may. */
   readonly offset: string | undefined;
-  /** The number of the first page. */
   readonly firstPage: number;
   readonly pagination: NonNullable<Dialect['pagination']>;
   readonly items: ArrayPlace;
   /** Finds the lead in each element of that array; for one walk, since `auto` keeps what it has found. */
   readonly leads: LeadReader;
-  /** Another name of the id of a lead. */
   readonly idName: string | undefined;
   /** A record that is no JSON stays in the list, as an `InvalidRecord`. */
   readonly keepsInvalid?: boolean;
@@ -40,7 +36,6 @@ export interface RequestParams {
   readonly answers: { first?: Json };
   readonly next: readonly string[] | 'auto';
   readonly pageSize: number | undefined;
-  /** A missing next page is the end. */
   readonly nextSeen: boolean;
   /** The service's total may count more than it lists: it proves nothing. */
   readonly isTotalEstimate: boolean;
@@ -49,7 +44,6 @@ export interface RequestParams {
   readonly dateFormat: NonNullable<Dialect['dateFormat']>;
 }
 
-/** A path below the base URL, with the query of both. */
 export function urlBelow(baseUrl: URL, path: string): URL {
   const url = new URL(baseUrl.origin + baseUrl.pathname.replace(/\/+$/, '') + path);
   for (const [name, value] of baseUrl.searchParams) url.searchParams.append(name, value);

@@ -34,7 +34,6 @@ import type {
 import { start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 
-/** The ways past a page that names no next one. */
 export type Probe = 'page' | 'offset' | 'older' | 'behind' | 'limit' | 'time';
 
 const allProbes: readonly Probe[] = ['page', 'offset', 'older', 'behind', 'limit', 'time'];
@@ -44,16 +43,13 @@ const mostProbes = 6;
 const mostProbesForMore = 10;
 /** Leads on a page that cannot all arrive between two requests. */
 const fewestUnmoved = 3;
-/** A list that moved while it was probed is probed so many times more. */
 const mostRestarts = 2;
 
 /** Some services fail over brackets. */
 const plainLimitNames = numberParams.limit.usual.filter((name) => !name.includes('['));
 
-/** Asks, is given the answers, and gives what follows; undefined: nothing leads further this way. */
 type Search<Result = PagerStep | undefined> = Generator<PageRequest, Result, PagerAnswer>;
 
-/** Probes what is behind a page that names no next one by some of the ways alone. */
 export const probing =
   (params: RequestParams, facts: ListFacts, probes: readonly Probe[]) =>
   (first: PageAnswer): PagerStep =>
@@ -70,9 +66,7 @@ export class SinglePager implements Pager {
   #first: PageAnswer | undefined;
   #search: Search<PagerStep> | undefined;
   #probes = 0;
-  /** Another answer than the first page came for a parameter. */
   #hasReacted = false;
-  /** The first page came once more with another lead, or a lead of it stood elsewhere. */
   #hasMoved = false;
 
   constructor(params: RequestParams, facts: ListFacts, probes?: readonly Probe[], restarts = 0) {
@@ -122,7 +116,6 @@ export class SinglePager implements Pager {
   *#tryAll(first: PageAnswer): Search<PagerStep> {
     const { total, hasMore } = first.hints;
     this.#limitEffect.total = total;
-    // A smaller size shows whether the total counts the leads, or the page.
     if (total === first.facts.count) this.#tryFirst('offset');
     if (hasMore === true) this.#tryFirst('behind');
     for (let [way, ...later] = this.#untried; way !== undefined; [way, ...later] = this.#untried) {
@@ -168,7 +161,6 @@ export class SinglePager implements Pager {
     return { kind: 'reread', pager, isRestart: true };
   }
 
-  /** Records without an id tell nothing. */
   #isMet(record: ScannedRecord | undefined): boolean {
     return record === undefined || !record.hasId || this.#facts.isMet(record);
   }
@@ -251,7 +243,6 @@ export class SinglePager implements Pager {
       this.#hasMoved ||= this.#isMet(answer.head[0]);
       return this.#continueBy(offsets, first);
     }
-    // An answer without leads counts as many, too.
     if (total === count && first.hints.total === count) return complete('total');
     if (count < 2) return undefined;
     // An offset that is honoured gives the last record once more.
@@ -278,7 +269,6 @@ export class SinglePager implements Pager {
     const isKnown = this.#isMet(answer.head[0]);
     const isLastAgain = answer.head.some((record) => isSame(record, first.tail.at(-1)));
     const isJoined = first.facts.count < 2 ? !isKnown : isLastAgain;
-    // Other leads show that the name is honoured: where the last one has gone, an earlier one leads there.
     if (!isJoined && isKnown) return undefined;
     if (isJoined && answer.head.every((record) => this.#isMet(record)) && count < first.facts.count)
       return answer.hints.hasMore === true ? moreWithoutLeads : complete('nothing-behind');
@@ -310,7 +300,6 @@ export class SinglePager implements Pager {
 const isFilled = (answer: PagerAnswer): answer is PageAnswer =>
   answer.kind === 'answer' && answer.facts.count > 0;
 
-/** Whether an answer is the first page, lead by lead. */
 const isUnmoved = (answer: PagerAnswer, first: PageAnswer): boolean =>
   answer.kind === 'answer' &&
   answer.facts.count === first.facts.count &&
@@ -324,16 +313,13 @@ function isFirstAgain({ head }: PageAnswer, first: PageAnswer): boolean {
   return index === 0 || (index > 0 && (following === undefined || isSame(following, first.head[1])));
 }
 
-/** The facts that answers to a smaller size show about a list of one page. */
 class LimitEffect {
   /** By some name; and by the usual one, by which the first page was asked for. */
   isHonouredBySome = false;
   isHonoured = false;
   isIgnored = false;
-  /** There is more, as such an answer says and the page does not. */
   saysMore = false;
   isTotalOfPage = false;
-  /** A total of leads, which a smaller size leaves as it is. */
   isTotal = false;
   total: number | undefined;
 
@@ -370,7 +356,6 @@ function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect)
   if (total > count && !isFiltered) return totalOutOfReach(total, count);
   const isAsAsked = count === limit && (!effect.isIgnored || count === 1);
   if (count <= provenUpTo && !isAsAsked) return complete('not-paged', provenUpTo);
-  // Fewer leads came than were asked for, and not as many as services often give at once.
   const isAtCap = isAsAsked || count === pageSize || isUsualCap(count) || isRound(count);
   const isProvenByLimit = effect.isHonoured && count < limit && !isAtCap;
   const isProvenByTotal = total > 0 && total === count && !effect.isTotalOfPage;
