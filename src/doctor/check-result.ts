@@ -1,4 +1,5 @@
-import type { LeadsError, Problem } from '../errors.ts';
+import { describe, describeProblem } from '../describe.ts';
+import { LeadsError, type Problem } from '../errors.ts';
 
 export type CheckOutcome = 'pass' | 'warn' | 'fail' | 'skip';
 
@@ -6,16 +7,19 @@ export interface CheckResult {
   /** Stable: its group and its name, such as `service.tls`. */
   readonly name: string;
   readonly result: CheckOutcome;
-  /** A sentence, or what another room reported or threw, for which the command has the words. */
-  readonly detail: string | Problem | LeadsError;
-  readonly hint?: string | undefined;
+  readonly detail: string;
+  readonly hint: string | undefined;
 }
 
+/** The detail is a sentence, or a problem or an error that has its own hint; a check that passes needs none. */
 const resultOf =
   (result: CheckOutcome) =>
-  (name: string, detail: CheckResult['detail'], hint?: string): CheckResult => ({
-    ...{ name, result, detail, hint },
-  });
+  (name: string, detail: string | Problem | LeadsError, hint?: string): CheckResult => {
+    if (typeof detail === 'string')
+      return { name, result, detail, hint: result === 'pass' ? undefined : hint };
+    const words = detail instanceof LeadsError ? describe(detail) : describeProblem(detail);
+    return { name, result, detail: words.message, hint: words.hint };
+  };
 
 export const pass = resultOf('pass');
 export const warn = resultOf('warn');

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Problem } from '../errors.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
 import { readCreatedAt, type RawLead } from '../lead/raw-lead.ts';
 import { counted, noteUnreadableTimes } from '../output/terminal/progress.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError, RunMemory } from '../service/listing-types.ts';
-import type { UnprovenReason } from '../service/pagers/pager.ts';
 import { listLeads } from '../service/listing.ts';
 import { slept, type Clock } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
@@ -66,7 +66,7 @@ interface RoundOptions {
 export type RoundEnd =
   | { readonly kind: 'complete' }
   /** The service did not show that it listed everything. */
-  | { readonly kind: 'unproven'; readonly reason: UnprovenReason }
+  | { readonly kind: 'unproven'; readonly reason: Problem }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** The receiver stops. */
   | { readonly kind: 'interrupted' };

@@ -1,8 +1,8 @@
 import type { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
-import type { Complete, Unproven, UnprovenReason } from './pagers/pager.ts';
+import type { Complete, Unproven } from './pagers/pager.ts';
 import type { Position } from './pagers/position.ts';
-import { LeadsError } from '../errors.ts';
+import { LeadsError, type Problem } from '../errors.ts';
 import { hintFor } from '../front.ts';
 
 /** How a walk ended. There is no other way to end one. */
@@ -109,7 +109,7 @@ export class IncompleteError extends LeadsError {
   readonly code = 'incomplete';
   /** The reason, as a sentence without a full stop. */
   readonly why: string;
-  readonly #reason: UnprovenReason;
+  readonly #reason: Problem;
 
   /** The `items` may be missing; for pages there is no flag that accepts what there is. Leads since then surely came. @internal */
   constructor({ reason }: Unproven, items: 'leads' | 'pages' = 'leads', since?: string) {
@@ -127,7 +127,7 @@ export class IncompleteError extends LeadsError {
   }
 
   /** @internal */
-  get reason(): UnprovenReason {
+  get reason(): Problem {
     return this.#reason;
   }
 }

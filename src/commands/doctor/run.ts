@@ -16,7 +16,6 @@ import {
 } from '../../doctor/service-connection.ts';
 import { ConfigError, DataError, KeyRejectedError, type LeadsError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
-import { describe, describeProblem } from '../../describe.ts';
 import { type Style, styleFor } from '../../output/report.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
@@ -40,7 +39,7 @@ interface LearntChange extends LearntKey {
   readonly old: unknown;
 }
 
-type Group = readonly [title: string, checks: readonly Check[]];
+type Group = readonly [title: string, checks: readonly CheckResult[]];
 
 export async function run(options: DoctorOptions, context: Context): Promise<Outcome> {
   const { clock, status, paths, platform, stdout } = context;
@@ -67,10 +66,10 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
       ...config.checkSecretAges(profile, context.env, clock.now()),
     ];
     const groups: readonly Group[] = [
-      ['this machine', machine.map(inWords)],
-      [['the service', settings?.baseUrl?.origin].join(' ').trimEnd(), service.connection.map(inWords)],
-      ['its list of leads', service.dialect.map(inWords)],
-      ['receiving', receiver.map(inWords)],
+      ['this machine', machine],
+      [['the service', settings?.baseUrl?.origin].join(' ').trimEnd(), service.connection],
+      ['its list of leads', service.dialect],
+      ['receiving', receiver],
     ];
     const keys = options.learn ? service.keys : [];
     const learnt = settingKeys.flatMap(({ name, path }): LearntChange[] =>
@@ -227,14 +226,6 @@ function failedEnvelope(name: string, error: LeadsError): CheckResult {
   return fail(name, detail, 'if it has a list for GET, too: leads config set api.path /…');
 }
 
-type Check = ReturnType<typeof inWords>;
-
-function inWords({ name, result, detail, hint }: CheckResult) {
-  if (typeof detail === 'string') return { name, result, detail, hint: result === 'pass' ? undefined : hint };
-  const words = detail instanceof Error ? describe(detail) : describeProblem(detail);
-  return { name, result, detail: words.message, hint: words.hint };
-}
-
 async function printRecords(
   groups: readonly Group[],
   learnt: readonly LearntChange[],
@@ -257,7 +248,7 @@ function linesOf(
   style: Style,
 ): string[] {
   const { colours, width } = style;
-  const isShown = ({ result }: Check): boolean => !isQuiet || result === 'warn' || result === 'fail';
+  const isShown = ({ result }: CheckResult): boolean => !isQuiet || result === 'warn' || result === 'fail';
   const visible = groups.map(([title, checks]): Group => [title, checks.filter(isShown)]);
   const sections = visible
     .filter(([, checks]) => !isQuiet || checks.length > 0)
@@ -280,7 +271,10 @@ function linesOf(
 const hanging = (text: string, columns: number, width: number): string[] =>
   wrap(sanitize(text), Math.max(20, width - columns)).map((line) => ' '.repeat(columns) + line);
 
-function checkLines(same: readonly [Check, ...Check[]], { colours, marks, width }: Style): string[] {
+function checkLines(
+  same: readonly [CheckResult, ...CheckResult[]],
+  { colours, marks, width }: Style,
+): string[] {
   const [{ result, detail, hint }] = same;
   const paint = { pass: colours.green, warn: colours.yellow, fail: colours.red, skip: colours.dim };
   const names = same.map(({ name }) => name.slice(name.indexOf('.') + 1)).join(', ');
@@ -297,8 +291,8 @@ function checkLines(same: readonly [Check, ...Check[]], { colours, marks, width 
 }
 
 /** Checks in a row that were skipped for one reason stand in one line. */
-function alike(checks: readonly Check[]): [Check, ...Check[]][] {
-  const groups: [Check, ...Check[]][] = [];
+function alike(checks: readonly CheckResult[]): [CheckResult, ...CheckResult[]][] {
+  const groups: [CheckResult, ...CheckResult[]][] = [];
   for (const check of checks) {
     const last = groups.at(-1);
     const isSkip = last?.[0].result === 'skip' && check.result === 'skip';

@@ -40,13 +40,9 @@ export interface Complete {
   readonly isNextMissing?: boolean;
 }
 
-export interface UnprovenReason extends Problem {
-  readonly message: string;
-}
-
 export interface Unproven {
   readonly kind: 'unproven';
-  readonly reason: UnprovenReason;
+  readonly reason: Problem;
 }
 
 /** The list is read once more, from its start. `isRestart`: the reading so far does not count as one. */
