@@ -55,10 +55,6 @@ export interface AuditCounts {
   readonly received: number;
   /** Leads on both sides. */
   readonly matched: number;
-  /** Leads on both sides that were fetched and never pushed. */
-  readonly backfilled: number;
-  /** Leads on both sides with fields that only the list has, and that no push carries. */
-  readonly richer: number;
   readonly byClass: Readonly<Record<FindingClass, number | null>>;
   /** The time at which the oldest lead was created that the service listed, ms; undefined where no lead says it. */
   readonly horizon: number | undefined;
@@ -134,19 +130,16 @@ export class Audit {
     return this.#disprovenAheadMs;
   }
 
-  /** Fields that only the list has, the first ones. */
-  get richerFields(): readonly string[] {
-    return [...this.#comparer.richerFields];
-  }
-
-  /** Fields that are ignored though no compared lead has them, and the names of those that there are. */
-  get ignored(): LeadComparer['ignored'] {
-    return this.#comparer.ignored;
-  }
-
   get counts(): AuditCounts {
     const { counts, findings } = this.#comparer;
-    const isKnown = (kind: FindingClass): boolean => this.#isWhole && !this.#undecidable.includes(kind);
+    const { notCompared } = counts;
+    const { notJudged } = this.#unlisted;
+    // What was pruned may be among them: none that was found is no proof that there is none.
+    const isHidden = (kind: FindingClass): boolean =>
+      findings.count(kind) === 0 &&
+      ((kind === 'different' && notCompared > 0) || (kind === 'extra' && notJudged > 0));
+    const isKnown = (kind: FindingClass): boolean =>
+      this.#isWhole && !this.#undecidable.includes(kind) && !isHidden(kind);
     const byClass = Object.fromEntries(
       allClasses.map((kind) => [kind, isKnown(kind) ? findings.count(kind) : null]),
     ) as AuditCounts['byClass'];
@@ -156,7 +149,7 @@ export class Audit {
       byClass,
       horizon: this.#horizon,
       withoutId: this.#withoutId,
-      notJudged: this.#unlisted.notJudged,
+      notJudged,
     };
   }
 

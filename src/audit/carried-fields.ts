@@ -12,19 +12,10 @@ import {
 /** Shapes that are remembered, and fields: leads whose members are named by chance have no end of them. */
 const mostShapes = 10_000;
 
-/** Fields that some lead of many has, null aside unless `withNull`: its members are looked at only where no lead before had the same. */
+/** Fields that some lead of many has, null aside. Only leads of a new shape are looked at. */
 export class CarriedFields {
   readonly #paths = new Set<string>();
   readonly #shapes = new Set<number>();
-  readonly #withNull: boolean;
-
-  constructor({ withNull = false } = {}) {
-    this.#withNull = withNull;
-  }
-
-  get paths(): readonly string[] {
-    return [...this.#paths];
-  }
 
   /** A record in compact JSON. */
   add(record: Uint8Array): void {
@@ -32,7 +23,7 @@ export class CarriedFields {
     if (this.#shapes.has(shape) || this.#isFull) return;
     if (this.#shapes.size === mostShapes) this.#shapes.clear();
     this.#shapes.add(shape);
-    for (const path of payloadPaths(record, this.#withNull)) this.#paths.add(path);
+    for (const path of payloadPaths(record)) this.#paths.add(path);
   }
 
   /** `path`: dotted, without the places of elements. Of too many fields to remember it is true for each. */

@@ -4,7 +4,6 @@ import { mostDiffNames } from '../json/payload-diff.ts';
 import type { ReceivedLead, ReceivedLeads } from '../inbox/query-types.ts';
 import { bufferOf, compact } from '../json/bytes.ts';
 import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';
-import type { FieldPresence } from '../lead/filter.ts';
 import {
   type AuditTimes,
   classifyLead,
@@ -60,37 +59,18 @@ export class LeadComparer {
     pulled: 0,
     /** Leads that are on both sides. */
     matched: 0,
-    /** Leads on both sides that were fetched and never pushed. */
-    backfilled: 0,
-    /** Leads on both sides with fields that no push carries. */
-    richer: 0,
     /** Leads on both sides whose bytes differ, while the received ones were pruned. */
     notCompared: 0,
   };
-  /** Fields that no push carries, the first ones. */
-  readonly richerFields = new Set<string>();
   readonly #options: ComparisonOptions;
   /** Leads that were not received, or outstanding for a target, when they were looked up. */
   readonly #doubtful = new LeadSpool();
   /** Leads whose differences or age are not certain until all leads were looked at. */
   readonly #undecided = new Spool<MatchedLead>();
   readonly #carried = new CarriedFields();
-  /** Fields of both sides of the compared leads: a name in `ignored` that none of them has is a mistake. */
-  readonly #compared = new CarriedFields({ withNull: true });
-  /** The least number of a lead on both sides. */
-  #firstSeq = Infinity;
 
   constructor(options: ComparisonOptions) {
     this.#options = options;
-  }
-
-  /** Fields that are ignored, and that no lead has that was compared; and the names of those that there are. */
-  get ignored(): Pick<FieldPresence, 'missing' | 'names'> {
-    const names = this.#compared.paths;
-    const isThere = (path: string): boolean =>
-      this.#compared.has(path) || this.#compared.has(path.replace(/\.\d+(?=\.|$)/g, ''));
-    const { ignored } = this.#options.comparison;
-    return { names, missing: names.length === 0 ? [] : ignored.filter((path) => !isThere(path)) };
   }
 
   /** At most `batchSize` leads of the service's list. */
@@ -109,7 +89,6 @@ export class LeadComparer {
   /** To be called once, after a complete walk. */
   async finish(signal: AbortSignal): Promise<void> {
     await this.#lookUpAgain(signal);
-    await this.#countBackfilled(signal);
     await this.#judgeUndecided(signal);
   }
 
@@ -133,33 +112,17 @@ export class LeadComparer {
     }
   }
 
-  async #countBackfilled(signal: AbortSignal): Promise<void> {
-    if (this.counts.matched === 0) return;
-    for await (const seqs of this.#options.received.leads.backfilledSeqs(this.#firstSeq)) {
-      this.counts.backfilled += seqs.filter((seq) => this.pulledSeqs.has(seq)).length;
-      await setImmediate();
-      signal.throwIfAborted();
-    }
-  }
-
   async #judgeUndecided(signal: AbortSignal): Promise<void> {
     const isCarried = (path: string): boolean => this.#carried.has(path);
     let judged = 0;
     for await (const { differing, absent, ...lead } of this.#undecided.values()) {
-      const lost = absent.filter(isCarried);
-      const finding = this.#classOf(lead, [...differing, ...lost]);
+      const finding = this.#classOf(lead, [...differing, ...absent.filter(isCarried)]);
       if (finding !== undefined) await this.findings.add(finding);
-      this.#countRicher(absent.filter((path) => !lost.includes(path)));
       judged += 1;
       if (judged % batchSize !== 0) continue;
       await setImmediate();
       signal.throwIfAborted();
     }
-  }
-
-  #countRicher(fields: readonly string[]): void {
-    if (fields.length > 0) this.counts.richer += 1;
-    for (const path of fields) if (this.richerFields.size < mostDiffNames) this.richerFields.add(path);
   }
 
   async close(): Promise<void> {
@@ -178,7 +141,6 @@ export class LeadComparer {
       const { lead, stored } = pair;
       this.counts.matched += 1;
       this.pulledSeqs.add(stored.seq);
-      this.#firstSeq = Math.min(this.#firstSeq, stored.seq);
       // An erased lead, and a bare id, have nothing that could be compared.
       const isEqual = stored.digest === undefined || this.#isOfDigest(lead.bytes, stored.digest);
       if (isEqual) this.#judge(pair, noDifference, judged);
@@ -202,7 +164,7 @@ export class LeadComparer {
         continue;
       }
       const pushed = compact(body);
-      this.#noteFields(lead.bytes, pushed);
+      this.#carried.add(pushed);
       this.#judge(pair, differingFields(lead.bytes, pushed, comparison), judged);
     }
   }
@@ -214,16 +176,8 @@ export class LeadComparer {
     const candidates = [statusField.without(record), record];
     const received = candidates.find((bytes) => hash('sha256', bytes, 'hex') === digest);
     if (received === undefined) return false;
-    this.#noteFields(record, received);
+    this.#carried.add(received);
     return true;
-  }
-
-  #noteFields(pulled: Uint8Array, pushed: Uint8Array): void {
-    const { ignored } = this.#options.comparison;
-    this.#carried.add(pushed);
-    if (ignored.length === 0) return;
-    this.#compared.add(pulled);
-    this.#compared.add(pushed);
   }
 
   /** Fills lists, since adding to a spool would take a promise for each lead. */

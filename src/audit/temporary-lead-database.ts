@@ -115,11 +115,6 @@ export class LeadDatabase implements ReceivedLeads {
     yield* this.#lookup.seqsSince(since);
   }
 
-  /** Nothing says how they came. */
-  async *backfilledSeqs(): AsyncGenerator<readonly number[]> {
-    yield* await Promise.resolve([]);
-  }
-
   async leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
     const rows = await Promise.resolve(this.#findBodies.all([JSON.stringify(seqs)]));
     return rows.map((row) => ({

@@ -45,8 +45,6 @@ export interface ReceivedLeads {
   lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]>;
   /** The numbers of all leads that were first received then or later (ms since the epoch), in batches, in no order. */
   seqsSince(since: number): AsyncIterable<readonly number[]>;
-  /** Numbers, from that one on, of leads that were fetched and never pushed, in batches, in order. */
-  backfilledSeqs(from: number): AsyncIterable<readonly number[]>;
   /** The leads of those numbers, in no order; those whose body was pruned are left out. */
   leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]>;
   /** Leads whose body was pruned, and that were first received then or later (ms since the epoch), in batches, in no order. */

@@ -67,17 +67,6 @@ describe.each(stores)('a lookup of leads in a store in $name', ({ newLocation })
     expect((await inbox.lookUp(['new']))[0]?.digest).toBe(sha256('{"id":"new"}'));
   });
 
-  it('tells leads that were fetched and never pushed', async () => {
-    const inbox = await open(newLocation());
-    await takeStored(inbox, arrivalOf({ id: 'pushed' }));
-    await takeStored(inbox, arrivalOf({ id: 'pushed' }, { source: 'backfill' }));
-    const fetched = await takeStored(inbox, arrivalOf({ id: 'fetched' }, { source: 'backfill' }));
-    await takeStored(inbox, arrivalOf({ id: 'both' }, { source: 'backfill' }));
-    const last = await takeStored(inbox, arrivalOf({ id: 'both' }));
-    expect((await all(inbox.backfilledSeqs(1))).flat()).toEqual([fetched.seq]);
-    expect((await all(inbox.backfilledSeqs(last.seq))).flat()).toEqual([]);
-  });
-
   it('still knows a lead whose body was pruned', async () => {
     const inbox = await open(newLocation());
     const { seq } = await takeStored(inbox, arrivalOf({ id: 'a' }));

@@ -34,7 +34,6 @@ export default command({
       ['late', 'received more than --late-after after it was created'],
       ['unsettled', 'younger than --settle: not counted'],
       ['beyond-horizon', 'older than the oldest lead that the service still lists: not counted'],
-      ['richer', 'beside any of these: only the list has a field, and no push: no finding'],
     ],
   },
   exits: { ...serviceExits, 7: 'a lead is not the same on both sides, and was not repaired' },
@@ -47,9 +46,7 @@ export default command({
     {
       what: 'the last line',
       type: 'summary',
-      fields: members(
-        'window horizon pulled received matched backfilled richer richerFields byClass withoutId lossRate repaired',
-      ),
+      fields: members('window horizon pulled received matched byClass withoutId repaired'),
     },
   ],
   examples: [

@@ -80,7 +80,7 @@ export const flags = {
   watch: {
     value: 'duration',
     type: interval,
-    without: ['--missing', '--inbox @-', '--received -'],
+    without: ['--missing', '--junit', '--inbox @-', '--received -'],
     help: 'repeat after this time, until Ctrl-C; a line and repairs in each round',
   },
   ...acceptIncompleteFlag,

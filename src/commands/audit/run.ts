@@ -1,14 +1,27 @@
-import { noteText } from '../../describe.ts';
-import { isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { Audit } from '../../audit/audit.ts';
-import { ConfigError, DataError, ServiceError, messageOf } from '../../errors.ts';
+import { unlistedClasses } from '../../audit/classify-lead.ts';
+import { rejectionsIn } from '../../audit/compare-leads.ts';
+import { StatusField } from '../../audit/compare-payloads.ts';
+import { noteText } from '../../describe.ts';
+import { ConfigError, DataError, messageOf, ServiceError } from '../../errors.ts';
+import { isInboxThere, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import type { StoreOptions } from '../../inbox/store-options.ts';
+import type { LeadFilter } from '../../lead/filter.ts';
+import { noteFilters } from '../../output/filter-notes.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
+import { openService, type Service } from '../../service/client/service.ts';
+import { requestParamsOf } from '../../service/pagers/request-params.ts';
+import { statusFieldsOf } from '../../service/status-fields.ts';
+import { formatSeconds } from '../../time/time-text.ts';
 import { pointInTime } from '../flags/flag-values.ts';
-import { leadPlaceOf } from '../flags/resolve-scheme.ts';
-import { checkReportPlace } from '../flags/report-file.ts';
+import { isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
+import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { leadPlaceOf } from '../flags/resolve-scheme.ts';
+import { openOnceThere } from '../flags/wait-for-database.ts';
+import { writeJunit, writeUnfinishedJunit } from './junit.ts';
+import type { AuditCommandOptions } from './options.ts';
 import {
   type AuditResult,
   horizonDoubt,
@@ -19,33 +32,16 @@ import {
   printVerdict,
   problemsIn,
   summarize,
-  writeJunit,
-  writeJunitOfFailure,
-  doubtsOf,
 } from './print.ts';
-import type { AuditCommandOptions } from './options.ts';
-import { type ComparedSides, openRepair, repairFindings, type RepairPlan } from './repair.ts';
-import { unlistedClasses } from '../../audit/classify-lead.ts';
-import { StatusField } from '../../audit/compare-payloads.ts';
-import type { LeadFilter } from '../../lead/filter.ts';
-import { openService, type Service } from '../../service/client/service.ts';
-import { statusFieldsOf } from '../../service/status-fields.ts';
-import { requestParamsOf } from '../../service/pagers/request-params.ts';
-import { formatSeconds } from '../../time/time-text.ts';
 import type { OpenedReceived } from './received-file.ts';
-import { rejectionsIn } from '../../audit/compare-leads.ts';
-import { isInboxThere, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
-import type { StoreOptions } from '../../inbox/store-options.ts';
-import { resolveInbox } from '../flags/resolve-inbox.ts';
-import { openOnceThere } from '../flags/wait-for-database.ts';
+import { type ComparedSides, openRepair, repairFindings, type RepairPlan } from './repair.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
-  if (options.junit !== undefined) await checkReportPlace(options.junit, 'junit');
-  const plan = await withJunitOfFailure(options, context, () => openRepair(options, context));
-  const { watch } = options;
-  return watch === undefined
-    ? auditRound(options, plan, context)
-    : watchAudits(watch, () => auditRound(options, plan, context), context);
+  const { junit, watch } = options;
+  if (junit !== undefined) await writeUnfinishedJunit(junit, context.clock.now());
+  const plan = await openRepair(options, context);
+  const round = (): Promise<Outcome> => auditRound(options, plan, context);
+  return watch === undefined ? round() : watchAudits(watch, round, context);
 }
 
 /** Compares once, repairs where that is asked for, and reports. */
@@ -56,63 +52,52 @@ async function auditRound(
 ): Promise<Outcome> {
   const { messages, clock } = context;
   const startedAt = clock.now();
-  const opened = await withJunitOfFailure(options, context, () => openAudit(options, context));
-  const { audit, received, filter, progress } = opened;
+  const opened = await openAudit(options, context);
+  const { audit, filter, progress } = opened;
   try {
-    const repaired = await withJunitOfFailure(options, context, async () => {
-      await runToItsEnd(opened, context);
-      progress.clear();
-      noteFilters(audit.matcher, messages);
-      noteMissingFields('--ignore', audit.ignored, messages);
-      noteCounts(audit, received, messages);
-      return repairFindings(opened, plan, context);
-    });
-    const summary = summarize(audit, filter, repaired.repaired.size);
-    const result = { audit, summary, settled: repaired };
+    await runToItsEnd(opened, context);
+    progress.clear();
+    noteFilters(audit.matcher, messages);
+    noteCounts(audit, messages);
+    const settled = await repairFindings(opened, plan, context);
+    const { repaired, arrived, failure } = settled;
+    const summary = summarize(audit.counts, filter, repaired.size);
+    const isInOrder = problemsIn(summary) <= repaired.size + arrived.size;
+    const result: AuditResult = { audit, summary, settled, isInOrder };
     const doubt = horizonDoubt(summary);
-    const isOver = problemsIn(summary) - repaired.repaired.size - repaired.arrived.size <= 0;
-    const report = reportedTo(isOver, options, context);
+    const error = failure?.error ?? (doubt === undefined ? undefined : beyondHorizon(doubt, audit));
     try {
-      if (report !== undefined) await print(result, options, report);
+      await report(result, error === undefined, options, context);
     } finally {
-      if (options.junit !== undefined) {
-        const times = { startedAt, ms: clock.now() - startedAt };
-        await writeJunit(options.junit, result, { ...times, doubt });
-      }
+      const times = { startedAt, ms: clock.now() - startedAt };
+      if (options.junit !== undefined) await writeJunit(options.junit, result, times);
     }
-    if (repaired.failure !== undefined) throwOrSay(repaired.failure.error, options, context);
-    if (doubt !== undefined) throwOrSay(beyondHorizon(doubt, audit), options, context);
-    const { missing, format, watch } = options;
-    if (!missing && format === 'table' && watch === undefined && report !== undefined)
-      await printVerdict(summary, isOver, report);
-    return isOver && repaired.failure === undefined ? 'done' : 'problems';
+    if (error === undefined) return isInOrder ? 'done' : 'problems';
+    // A receiver that is away may be back in the next round, and so may what the service does not list.
+    const mayHeal = error instanceof ServiceError || error instanceof DataError;
+    if (options.watch === undefined || !mayHeal) throw error as Error;
+    messages.warn(messageOf(error));
+    return 'problems';
   } finally {
     await opened.close();
   }
 }
 
-function print(
-  { audit, summary, settled }: AuditResult,
-  { missing, format, watch, limit }: AuditCommandOptions,
-  context: Reported,
-): Promise<void> {
-  if (missing) return printMissing(audit, context);
-  if (format === 'json') return printJson(audit, summary, context);
-  if (watch !== undefined) return printRound(summary, context);
-  return printTable({ audit, summary, settled }, limit, context);
-}
-
-type Reported = Pick<Context, 'stdout' | 'messages' | 'clock' | 'env' | 'globals'>;
-
 /** Under `--quiet` a table is for cron's mail: nothing where all is well, else on stderr. */
-function reportedTo(
-  isOver: boolean,
-  { missing, format }: AuditCommandOptions,
+async function report(
+  result: AuditResult,
+  hasVerdict: boolean,
+  { missing, format, watch, limit }: AuditCommandOptions,
   context: Context,
-): Reported | undefined {
+): Promise<void> {
   const { stderr, messages, clock, env, globals } = context;
-  if (!globals.quiet || missing || format !== 'table') return context;
-  return isOver ? undefined : { stdout: stderr, messages, clock, env, globals };
+  if (missing) return printMissing(result, context);
+  if (format === 'json') return printJson(result, context);
+  if (globals.quiet && result.isInOrder) return;
+  const target = globals.quiet ? { stdout: stderr, messages, clock, env, globals } : context;
+  if (watch !== undefined) return printRound(result, target);
+  await printTable(result, limit, target);
+  if (hasVerdict) await printVerdict(result, target);
 }
 
 const beyondHorizon = (doubt: string, { listedSince }: Audit): DataError =>
@@ -122,13 +107,6 @@ const beyondHorizon = (doubt: string, { listedSince }: Audit): DataError =>
         ? "see with 'leads list --limit all' whether the service lists any lead"
         : `compare what it lists: leads audit --since ${listedSince}`,
   });
-
-/** A receiver that is away may be back in the next round, and so may what the service does not list. */
-function throwOrSay(error: unknown, { watch }: AuditCommandOptions, { messages }: Context): void {
-  const mayHeal = error instanceof ServiceError || error instanceof DataError;
-  if (watch === undefined || !mayHeal) throw error;
-  messages.warn(messageOf(error));
-}
 
 /** Says what was compared in an audit that failed on the way: nothing is known about the other leads. */
 async function runToItsEnd({ audit, progress }: OpenedAudit, { messages }: Context): Promise<void> {
@@ -159,10 +137,8 @@ async function watchAudits(every: number, round: () => Promise<Outcome>, context
     try {
       await round();
       hasWorked = true;
-      ended += 1;
-    } catch (error) {
+    } finally {
       if (!signal.aborted) ended += 1;
-      throw error;
     }
   };
   try {
@@ -242,10 +218,9 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
 }
 
 /** Says what the counts of a whole audit alone would hide. */
-function noteCounts(audit: Audit, { name }: OpenedReceived, messages: Context['messages']): void {
+function noteCounts(audit: Audit, messages: Context['messages']): void {
   const { listed, counts, clockAheadMs, disprovenAheadMs } = audit;
-  const { pulled, received, withoutId, horizon } = counts;
-  const doubts = doubtsOf(audit);
+  const { pulled, withoutId, horizon, notCompared, notJudged } = counts;
   if (clockAheadMs !== 0) {
     const difference = `${formatSeconds(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'behind' : 'ahead of'}`;
     messages.note(
@@ -260,13 +235,8 @@ function noteCounts(audit: Audit, { name }: OpenedReceived, messages: Context['m
     );
   }
   if (listed === 0) {
-    messages.warn(doubts.list ?? '');
-  } else if (pulled === 0 && withoutId === 0) {
-    messages.note('none-pulled', 'no lead of the service matches');
-  } else if (pulled > 0 && received === 0) {
-    messages.note('none-received', `${name} has none of these leads`);
-  }
-  if (listed > 0 && horizon === undefined) {
+    messages.warn('the service lists no lead: whether one is missing, or too many, cannot be told');
+  } else if (horizon === undefined) {
     messages.note(
       'no-horizon',
       "no lead of the list says in 'createdAt' when it was created: whether others were received that it no longer shows cannot be told",
@@ -279,7 +249,18 @@ function noteCounts(audit: Audit, { name }: OpenedReceived, messages: Context['m
       `${records} no usable id, so nothing can be said about ${withoutId === 1 ? 'it' : 'them'}${help}`,
     );
   }
-  for (const doubt of [doubts.different, doubts.extra]) if (doubt !== undefined) messages.warn(doubt);
+  if (notCompared > 0) {
+    const leads = counted(notCompared, 'lead has', 'leads have');
+    messages.warn(
+      `${leads} other bytes than what was received, and could not be compared: the received body was pruned`,
+    );
+  }
+  if (notJudged > 0) {
+    const leads = counted(notJudged, 'received lead is', 'received leads are');
+    messages.warn(
+      `${leads} not in the list, and may be extra: the received body was pruned, so that no filter can choose among them`,
+    );
+  }
 }
 
 /** Throws a `ConfigError` where nothing was ever received: everything would be missing. */
@@ -316,28 +297,4 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
     rejections: () => rejectionsIn(inbox, leadPlaceOf(settings, options.leadAt)),
     close: () => inbox.close(),
   };
-}
-
-/**
- * Runs a step of an audit that ends before there is a report. Where the step throws, the file of `--junit` says so, except
- * that Ctrl-C at `--watch` leaves there what the last round wrote. Throws what the step throws, also where the file cannot be
- * written.
- */
-async function withJunitOfFailure<T>(
-  { junit, watch }: Pick<AuditCommandOptions, 'junit' | 'watch'>,
-  { clock, signal, messages }: Pick<Context, 'clock' | 'signal' | 'messages'>,
-  step: () => Promise<T>,
-): Promise<T> {
-  const startedAt = clock.now();
-  try {
-    return await step();
-  } catch (error) {
-    const isEndOfWatch = watch !== undefined && signal.aborted;
-    if (junit !== undefined && !isEndOfWatch) {
-      const times = { startedAt, ms: clock.now() - startedAt };
-      const warn = (problem: unknown): void => messages.warn(messageOf(problem));
-      await writeJunitOfFailure(junit, error, times).catch(warn);
-    }
-    throw error;
-  }
 }

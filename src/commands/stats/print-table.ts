@@ -86,7 +86,9 @@ function seriesText({ series: { unit, buckets }, leads }: Stats, style: ChartSty
   const caption =
     `${step === 1 ? `one ${unit}` : `${step} ${unit}s`} a mark, ${rows[0]?.[0] ?? ''} to ${rows.at(-1)?.[0] ?? ''} ${zone}; ` +
     `most in one ${unit}: ${grouped(most)}, ${peak}`;
-  return [colours.cyan(line), ...wrap(caption, columns).map(colours.dim)].map((text) => `${text}\n`).join('');
+  return [colours.cyan(line), ...wrap(caption, columns).map((text) => colours.dim(text))]
+    .map((text) => `${text}\n`)
+    .join('');
 }
 
 /** `2026-01-31`, or with the hour. */

@@ -72,19 +72,6 @@ export function leadLookup(
       const column = dialect.joined('seq', sql`first_at >= ${Math.ceil(since)}`);
       for await (const row of pages(column)) yield numbersIn(row['found']);
     },
-    async *backfilledSeqs(from) {
-      const isFetched = sql`source = 'backfill' AND attempt = 1 AND NOT EXISTS (SELECT 1 FROM @deliveries AS later
-        WHERE later.lead = page.lead AND later.attempt > 1 AND later.source = 'push')`;
-      for (let next = from; ;) {
-        const [row] = await driver.read(
-          sql`SELECT MAX(seq) AS last, COUNT(*) AS deliveries, ${dialect.joined('seq', isFetched)} AS seqs
-            FROM (SELECT seq, lead, source, attempt FROM @deliveries WHERE seq >= ${next} ORDER BY seq LIMIT ${pageRows}) AS page`,
-        );
-        if (row === undefined || numberOf(row['deliveries']) === 0) return;
-        yield numbersIn(row['seqs']);
-        next = numberOf(row['last']) + 1;
-      }
-    },
     leadsBySeq: (seqs) => leadsBySeq(driver, seqs),
     async *prunedSince(since) {
       const column = dialect.list(

@@ -167,9 +167,6 @@ describe('leads audit', () => {
       received: 3,
       matched: 3,
       withoutId: 0,
-      backfilled: 0,
-      richer: 0,
-      richerFields: [],
       byClass: {
         test: 0,
         refused: 0,
@@ -181,7 +178,6 @@ describe('leads audit', () => {
         unsettled: 0,
         'beyond-horizon': 0,
       },
-      lossRate: 0,
       repaired: 0,
     });
   });
@@ -254,7 +250,7 @@ describe('leads audit', () => {
         reason: null,
       },
     ]);
-    expect(summary).toMatchObject({ pulled: 8, received: 7, matched: 5, lossRate: 0.285714 });
+    expect(summary).toMatchObject({ pulled: 8, received: 7, matched: 5 });
   });
 
   it('ends with 0 where leads are only too young, or older than what the service lists', async () => {
@@ -452,21 +448,6 @@ describe('leads audit', () => {
     expect((await report()).classes).toEqual({ 'came behind its place': 'unsettled' });
   });
 
-  it('counts the leads that only a backfill brought', async () => {
-    listed = [leadOf('pushed', 1), leadOf('fetched', 2), leadOf('pushed again', 3)];
-    await take([leadOf('pushed', 1)]);
-    const arrivals = listed.slice(1).map((lead) => ({
-      ...arrivalOf(String(lead.id), Buffer.from(JSON.stringify(lead)), now - hour),
-      source: 'backfill' as const,
-    }));
-    await receive((inbox) => inbox.take(arrivals));
-    await take([leadOf('pushed again', 3)]);
-    const { summary, classes } = await report();
-    expect(summary).toMatchObject({ matched: 3, backfilled: 1 });
-    expect(classes).toEqual({ fetched: 'late', 'pushed again': 'late' });
-    expect((await audit()).stdout).toMatch(/^matched .* on both sides, 1 of them only by backfill$/m);
-  });
-
   it('does not claim that a lead is too much where the service lists nothing', async () => {
     await take([leadOf('a', 1)]);
     const { exitCode, classes, stderr } = await report(['--quiet']);
@@ -476,7 +457,7 @@ describe('leads audit', () => {
     );
   });
 
-  it('needs an inbox, and says where none of the leads is in it', async () => {
+  it('needs an inbox, also one that has none of the leads', async () => {
     listed = [leadOf('a', 1)];
     const none = await audit();
     expect(none.exitCode).toBe(3);
@@ -485,9 +466,7 @@ describe('leads audit', () => {
     );
     expect(service.requests).toEqual([]);
     await take([leadOf('z', 1000)]);
-    const other = await audit();
-    expect(other).toMatchObject({ exitCode: 7 });
-    expect(other.stderr).toMatch(/^note: the inbox .*inbox\.db has none of these leads$/m);
+    expect(await audit()).toMatchObject({ exitCode: 7 });
   });
 
   it('says of leads whose body was pruned that they were not compared, and claims no difference', async () => {
@@ -522,7 +501,7 @@ describe('leads audit', () => {
 describe('what only the list has', () => {
   const minutes = (n: number): number => n / 60;
 
-  it('is counted where no push has it, and no finding', async () => {
+  it('is no finding where no push has it', async () => {
     listed = [
       leadOf('a', 1, { score: 7, owner: { name: 'x' } }),
       leadOf('b', 2),
@@ -531,8 +510,7 @@ describe('what only the list has', () => {
     await take([leadOf('a', 1, { owner: null }), leadOf('b', 2), leadOf('c', 3)]);
     const { exitCode, findings, summary } = await report();
     expect({ exitCode, findings }).toEqual({ exitCode: 0, findings: [] });
-    expect(summary).toMatchObject({ matched: 3, richer: 2, richerFields: ['score', 'owner'] });
-    expect((await audit()).stdout).toMatch(/^richer +2 +66\.67% +only the list has score, owner$/m);
+    expect(summary).toMatchObject({ matched: 3 });
   });
 
   it.each(['first', 'last', 'equal to what was pulled'])(
@@ -545,13 +523,12 @@ describe('what only the list has', () => {
         listed = [leadOf('a', 1, full), leadOf('b', 2, withScore), leadOf('c', 3)];
       const scored = { first: 'a', last: 'c' }[place] ?? 'b';
       await take(listed.map(({ id }, i) => leadOf(String(id), i + 1, id === scored ? withScore : {})));
-      const { findings, summary } = await report();
+      const { findings } = await report();
       const different = place.startsWith('equal') ? ['a'] : ['a', 'b', 'c'];
       expect(findings.map(({ id, class: kind, fields }) => [id, kind, fields])).toEqual(
         expect.arrayContaining(different.map((id) => [id, 'different', ['score']])),
       );
       expect(findings).toHaveLength(different.length);
-      expect(summary).toMatchObject({ richer: different.length, richerFields: ['owner'] });
     },
   );
 
@@ -564,35 +541,7 @@ describe('what only the list has', () => {
     expect(found.findings[0]).toMatchObject({ id: 'edited', fields: ['name', 'tags.0'] });
     const some = await report(['--ignore', 'name', '--ignore', 'score']);
     expect(some.findings[0]).toMatchObject({ id: 'edited', fields: ['tags.0'] });
-    expect(some.summary).toMatchObject({ richer: 0 });
     expect((await report(['--ignore', 'name', '--ignore', 'tags'])).classes).toEqual({ late: 'late' });
-  });
-});
-
-describe('--ignore of a field that no compared lead has', () => {
-  it.each([
-    ['metdata.n', "--ignore: there is no field 'metdata.n'; did you mean 'metadata.n'?"],
-    ['/metadata/n', "--ignore: there is no field '/metadata/n'; did you mean 'metadata.n'?"],
-    ['metadata.n', undefined],
-    ['metadata', undefined],
-    ['list.0.a', undefined],
-    ['list.a', undefined],
-    ['nothing', undefined],
-    ['score', undefined],
-    ['pushed', undefined],
-  ])('%s', async (path, note) => {
-    const more = { metadata: { n: 1 }, list: [{ a: 1 }], nothing: null };
-    listed = [leadOf('a', 1, { ...more, score: 5 }), leadOf('b', 2, more)];
-    await take([leadOf('a', 1, more), leadOf('b', 2, { ...more, pushed: 1 })]);
-    const { stderr } = await report(['--ignore', path]);
-    if (note === undefined) expect(stderr).not.toContain('--ignore');
-    else expect(stderr).toContain(note);
-  });
-
-  it('is not said where nothing was compared', async () => {
-    listed = [leadOf('a', 1)];
-    await take([leadOf('b', 2)]);
-    expect((await report(['--ignore', 'x'])).stderr).not.toContain('--ignore');
   });
 });
 
@@ -736,7 +685,7 @@ describe('an audit of a list that does not reach back far enough', () => {
       const xml = join(home, 'audit.xml');
       const accepted = await report(['--accept-incomplete', '--junit', xml]);
       expect(accepted).toMatchObject({ exitCode: 0, summary: { pulled: count, byClass: { extra: null } } });
-      expect(readFileSync(xml, 'utf8').match(/<skipped /g)).toHaveLength(7);
+      expect(readFileSync(xml, 'utf8').match(/<skipped /g)).toHaveLength(2);
       page = page.reverse();
       expect((await audit()).stderr).not.toContain('--since');
       await leads(['config', 'set', 'api.pagination', 'none'], options());
@@ -969,7 +918,7 @@ it('holds more missing leads than fit into its memory', async () => {
     await take([leadOf('other', 10_000)]);
     const env = { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: box.url };
     const found = await report(['--since', '1000d'], { env });
-    expect(found.summary).toMatchObject({ pulled: 4000, byClass: { missing: 4000 }, lossRate: 1 });
+    expect(found.summary).toMatchObject({ pulled: 4000, byClass: { missing: 4000 } });
     expect(Object.keys(found.classes)).toHaveLength(4001);
     const missing = await audit(['--since', '1000d', '--missing'], { env });
     expect(missing.stdout).toBe((await leads(['export', '--since', '1000d'], options({ env }))).stdout);

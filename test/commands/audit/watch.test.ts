@@ -80,11 +80,11 @@ describe('leads audit --watch', () => {
   it('prints a line each round, and ends with 0 at Ctrl-C', async () => {
     const live = watch();
     await rounds(1, live);
-    expect(lines(live)).toEqual(['2026-06-01T12:00:00Z  1 lead pulled, 1 received: no finding']);
+    expect(lines(live)).toEqual(['2026-06-01T12:00:00Z  no finding; 1 lead is on both sides']);
     listed = [...listed, leadOf('b')];
     await nextRound();
     await rounds(2, live);
-    expect(lines(live)[1]).toBe('2026-06-01T12:10:00Z  2 leads pulled, 1 received: 1 missing');
+    expect(lines(live)[1]).toBe('2026-06-01T12:10:00Z  not in order: 1 missing; 1 lead is on both sides');
     expect(await interrupt(live)).toBe(0);
   });
 
@@ -151,7 +151,7 @@ describe('leads audit --watch', () => {
     await nextRound();
     await rounds(3, live);
     expect(receiver.requests.map(({ id }) => id)).toEqual(['b', 'c']);
-    expect(lines(live)[2]).toMatch(/2 missing$/);
+    expect(lines(live)[2]).toMatch(/not in order: 2 missing;/);
     expect(live.stderr.text()).toMatch(
       /^note: leads that were acknowledged in an earlier round and are still not in .* not sent again$/m,
     );

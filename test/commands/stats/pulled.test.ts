@@ -156,7 +156,7 @@ describe('leads stats', () => {
       metadata: { source: wide[i % 4] },
       createdAt: new Date(now - i * 3_600_000 * 3).toISOString(),
     }));
-    for (const flags of [['--by', 'category,metadata.source'], []]) {
+    for (const flags of [['--by', 'category,metadata.source'], ['--bucket', 'hour'], []]) {
       const { stdout } = await counted(records, ['--no-color', ...flags], { terminal });
       for (const line of stdout.split('\n')) expect(textWidth(line), line).toBeLessThanOrEqual(terminal);
       expect(stdout).toMatch(/█/);
