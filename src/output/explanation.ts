@@ -12,7 +12,7 @@ interface FixFlags {
  * the fix needs quotes: those shells have none in common.
  */
 export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
-  const { here: schemeName, scheme, secret, bodyForm, signedAt } = fix;
+  const { currentScheme: schemeName, scheme, secret, bodyForm, signedAt } = fix;
   const words: string[] = [];
   const parts = Object.entries(scheme ?? {}).filter(([, value]) => value !== undefined);
   const name = scheme === undefined ? schemeName : (scheme['scheme'] ?? 'custom');

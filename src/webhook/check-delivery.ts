@@ -20,52 +20,51 @@ import { isObject, type Json, jsonIn } from '../json/exact.ts';
 import { equalInConstantTime } from './crypto/signature.ts';
 import { handshakes } from './presets.ts';
 
-/** The policy says who may deliver, and where. */
 export interface Policy extends Verifier {
-  /** The only path taken, without query; undefined takes any. */
+  /** The only path that is accepted, without query. Undefined accepts any path. */
   readonly path: string | undefined;
-  /** The place of the lead in the body. Default `auto`. */
   readonly leadAt?: LeadAt | undefined;
-  /** The names that messages use for that setting. */
   readonly leadAtNames?: LeadAtNames | undefined;
-  /** The field of a lead that is its id. Default `id`. */
   readonly idField?: IdField | undefined;
 }
 
-/** Whether genuine deliveries without a lead or a person are taken as other events, and what says so. */
+/**
+ * Says whether genuine deliveries without a lead or a person are kept as other events. `option` names the
+ * setting that decides it.
+ */
 export interface OtherEvents {
   readonly areTaken: boolean;
   readonly option: string;
 }
 
-/** A lead of a delivery that was checked. */
 export interface CheckedLead extends FoundLead {
   readonly leadId: string;
 }
 
-/** A delivery that may be stored: authentic, in time, and with leads. Whether they are new, the inbox decides. */
+/**
+ * A delivery that may be stored: authentic, in time, and with at least one lead. The inbox decides whether the
+ * leads are new.
+ */
 export interface CheckedDelivery {
   readonly kind: 'leads';
   readonly delivery: Delivery;
-  /** How it came, where that is known not to be by a push. */
   readonly source?: 'push' | 'backfill' | undefined;
-  /** At least one. */
   readonly leads: readonly CheckedLead[];
   /** Index of the key that matched; -1 when nothing was verified. */
   readonly key: number;
-  /** Part of what was signed; the inbox binds it, under its `nonceKey`, to the body's digest. */
+  /** Part of the signed bytes. The inbox binds it, under its `nonceKey`, to the digest of the body. */
   readonly nonce?: string | undefined;
-  /** Signed time, milliseconds since the epoch. */
+  /** The signed time in milliseconds since the epoch. */
   readonly timestamp?: number | undefined;
 }
 
-/** The limit of an id in bytes of UTF-8: an id is part of the answer, and a key of the inbox. */
+/** Limits an id in bytes of UTF-8, because an id is part of the response and a key of the inbox. */
 const maxIdBytes = 512;
 
 /**
- * The order of work for a delivery whose size was checked already: path and method, credential over the raw bytes,
- * content type, signed time, then JSON. Nothing is parsed before the sender is authenticated. `now` in milliseconds since
- * the epoch. `otherEvents`: of a receiver, which answers the handshakes of vendors too. Never throws, whatever was sent.
+ * Checks path and method, the credential over the raw bytes, content type, signed time, then JSON: nothing is
+ * parsed before the sender is authenticated. `now` is in milliseconds since the epoch. Only a receiver passes
+ * `otherEvents`; it answers the handshakes of vendors too. This function never throws.
  */
 export function checkDelivery(delivery: Delivery, policy: Policy, now: number): CheckedDelivery | Rejection;
 export function checkDelivery(
@@ -108,22 +107,22 @@ export function checkDelivery(
     return answerWithoutLead(delivery, detail, otherEvents, kind === 'other');
   }
   const leads: CheckedLead[] = [];
-  for (const found of read.leads) {
-    const { id: leadId } = found.lead;
+  for (const foundLead of read.leads) {
+    const { id: leadId } = foundLead.lead;
     const problem = problemOfId(leadId, idField);
     if (leadId === undefined || problem !== undefined) {
       const which = read.leads.length === 1 ? '' : `lead ${leads.length + 1}: `;
       return rejection('not_a_lead', `${which}${problem ?? ''}`);
     }
-    leads.push({ ...found, leadId });
+    leads.push({ ...foundLead, leadId });
   }
   const { key, nonce, timestamp } = authentic;
   return { kind: 'leads', delivery, leads, key, nonce, timestamp };
 }
 
 /**
- * Answers a genuine body in which no lead can be read; `detail` says why. `isOtherKind`: a header names something else than a
- * lead. A body that may be a lead is never another event: it would be lost.
+ * Answers a genuine body in which no lead can be read. A body that may be a lead is never another event,
+ * because the lead would be lost.
  */
 function answerWithoutLead(
   { body }: Delivery,
@@ -150,7 +149,6 @@ function problemOfId(leadId: string | undefined, { name }: IdField): string | un
   return Buffer.byteLength(leadId) > maxIdBytes ? `'${name}' is longer than ${maxIdBytes} bytes` : undefined;
 }
 
-/** Parses the body; undefined where it is not JSON. */
 function readJson(body: Uint8Array): { readonly value: Json } | undefined {
   try {
     return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json };
@@ -159,7 +157,6 @@ function readJson(body: Uint8Array): { readonly value: Json } | undefined {
   }
 }
 
-/** The credential and the signed time alone, whatever was sent. */
 export function checkCredential(
   delivery: Delivery,
   { scheme, keys }: Verifier,
@@ -171,7 +168,6 @@ export function checkCredential(
   return time.ok ? verified : rejection(time.reason, time.detail);
 }
 
-/** Path and method: the first step in the order of work for a delivery. */
 function checkTarget(
   delivery: Pick<Delivery, 'path' | 'method'>,
   policy: { readonly path: string | undefined },
@@ -187,8 +183,8 @@ function checkTarget(
 }
 
 /**
- * Rejects a delivery before its body has come: for its path, its method, or a credential that is absent, or that needs no
- * body and is wrong. A delivery that passes is not authenticated yet: `checkDelivery` follows when the body is complete.
+ * Rejects a delivery before its body is read. A delivery that passes is not authenticated yet: `checkDelivery`
+ * follows when the body is complete.
  */
 export function checkHead(
   head: Delivery,
@@ -207,8 +203,8 @@ export function checkHead(
 const mediaType = /^(?:application\/(?:[!#$&^_.+a-z0-9-]+\+)?|text\/)json$/i;
 
 /**
- * Whether a delivery is sent as `application/json` (specification, section 4.2) or another JSON type, and not compressed. A
- * `charset` means nothing for JSON (RFC 8259, section 11): whether the body is UTF-8 shows when it is read.
+ * Accepts `application/json` (specification, section 4.2) or another JSON type, without compression. It ignores
+ * a `charset`, which means nothing for JSON (RFC 8259, section 11).
  */
 export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
   const types = headerValues(delivery, 'content-type');
@@ -233,14 +229,14 @@ function problemOfType(type: string): string | undefined {
 }
 
 /**
- * The key under which a nonce is stored: of fixed length whatever was sent, and separate for each scheme. It does not depend
- * on the secret, since a legitimate retry after a rotation carries the same nonce, signed with the new secret.
+ * The key under which a nonce is stored. It does not depend on the secret, since a legitimate retry after a
+ * rotation carries the same nonce, signed with the new secret.
  */
 export const nonceKey = (scheme: string, nonce: string): string =>
   createHash('sha256').update(`${scheme}\n${nonce}`).digest('base64url');
 
 /**
- * Answers a vendor's handshake; undefined for any other delivery. A POST must be authentic already; a GET proves
+ * Answers a vendor's handshake; undefined for any other delivery. A POST is authenticated before; a GET proves
  * itself by the verify token.
  */
 function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelivery | Rejection | undefined {
@@ -260,7 +256,6 @@ function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelivery | Re
 
 type Fields = { readonly [key: string]: Json };
 
-/** Returns the fields of the delivery where it is that handshake; otherwise undefined. */
 function fieldsOf(
   delivery: Delivery,
   { method = 'POST', header, fields: expectedFields = {} }: Handshake,
@@ -269,7 +264,7 @@ function fieldsOf(
   if (header !== undefined && headerValues(delivery, header[0]).join() !== header[1]) return undefined;
   const fields = method === 'POST' ? membersOf(delivery.body) : parametersOf(delivery.path);
   if (Object.entries(expectedFields).some(([name, value]) => fields[name] !== value)) return undefined;
-  // A lead may have such fields of its own: only what a header or a token says is certain.
+  // A lead may have such fields too, so only a header or a token is certain.
   return header === undefined && method === 'POST' && holdsPerson(fields) ? undefined : fields;
 }
 
@@ -278,7 +273,6 @@ const parametersOf = (path: string): Fields =>
 
 function membersOf(body: Uint8Array): Fields {
   const json = jsonIn(utf8(body));
-  // A body that is not JSON is no handshake; the checks that follow reject it.
   return isObject(json) ? json : {};
 }
 

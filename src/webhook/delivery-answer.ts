@@ -34,22 +34,19 @@ export type RejectReason = keyof typeof statuses;
 
 export const rejectReasons = Object.keys(statuses) as readonly RejectReason[];
 
-/** What a scheme says of a delivery that it did not verify. */
 export interface Rejected {
   readonly ok: false;
   readonly reason: RejectReason;
-  /** One sentence without any secret or expected signature. */
   readonly detail: string;
 }
 
 export const rejected = (reason: RejectReason, detail: string): Rejected => ({ ok: false, reason, detail });
 
-/** A delivery that was rejected, and the status of its answer; with its detail as data where a front makes the sentence. */
 export interface Rejection {
   readonly kind: 'rejected';
   readonly status: number;
   readonly reason: RejectReason;
-  /** One sentence for the person who debugs the sender; never contains a secret or an expected signature. */
+  /** A sentence for the person who debugs the sender. It never contains a secret or an expected signature. */
   readonly detail: string;
 }
 
@@ -60,7 +57,10 @@ export const rejection = (reason: RejectReason, detail: string): Rejection => ({
   detail,
 });
 
-/** A genuine delivery that holds no lead: another event of the vendor, which is kept, or the handshake of a registration. */
+/**
+ * A genuine delivery without a lead: another event of the vendor, which is kept, or the handshake of a
+ * registration.
+ */
 export interface OtherDelivery {
   readonly kind: 'other';
   readonly status: number;
@@ -79,16 +79,14 @@ export const otherDelivery = (
   answer: DeliveryAnswer = { status: 200, body: { status: 'other' } },
 ): OtherDelivery => ({ kind: 'other', status: answer.status, reason, detail, answer });
 
-/** What the inbox made of a lead: it is stored, and now or before. */
 export interface LeadOutcome {
   readonly kind: 'accepted' | 'duplicate';
   readonly leadId: string;
 }
 
-/** The final state of a delivery of one lead, or of one that was rejected. */
 export type DeliveryOutcome = LeadOutcome | Rejection;
 
-/** The HTTP answer to a delivery: `body` is sent as JSON, unless there is a `text`. */
+/** The body is sent as JSON, unless there is a `text`. */
 export interface DeliveryAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, string | number | readonly Readonly<Record<string, string>>[]>>;
@@ -96,7 +94,10 @@ export interface DeliveryAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The contract's answers. The detail of a rejection is for the operator of the receiver only: it is not sent. */
+/**
+ * Makes the responses of the contract. It does not send the detail of a rejection, which is for the operator of
+ * the receiver only.
+ */
 export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
   switch (outcome.kind) {
     case 'accepted':
@@ -113,7 +114,6 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
   }
 }
 
-/** One answer for all leads of a delivery: each has its verdict in it. */
 export function answerForLeads(outcomes: readonly LeadOutcome[]): DeliveryAnswer {
   const [first] = outcomes;
   if (first === undefined) throw new Error('a delivery without a lead has no answer');
@@ -127,7 +127,7 @@ export function answerForLeads(outcomes: readonly LeadOutcome[]): DeliveryAnswer
 
 const isTemporary = (reason: RejectReason): boolean => reason === 'overloaded' || reason === 'cannot_store';
 
-/** So long a database needs to be back after a restart, and memory to be free again. */
+/** A database that restarts, and a full memory, need about this long to recover. */
 const retryAfterSeconds = '5';
 
 const messages: Readonly<Record<RejectReason, string>> = {

@@ -1,34 +1,34 @@
 import { invalidHeaderName } from './errors.ts';
 import { type Rejected, rejected } from './delivery-answer.ts';
 
-/** One HTTP request that pushes a lead to a receiver: complete, and not yet parsed. */
+/** A complete HTTP request that pushes a lead to a receiver, not yet parsed. */
 export interface Delivery {
   readonly method: string;
   /** Path and query exactly as in the request line. */
   readonly path: string;
   /** Scheme, host, path and query, for schemes that sign the URL. */
   readonly url: string;
-  /** As sent: order, case and repetitions kept. */
+  /** Keeps order, case and repetitions. */
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
-  /** Address of the peer. */
   readonly remote: string;
-  /** When the body was complete; milliseconds since the epoch. */
+  /** The time when the body was complete, in milliseconds since the epoch. */
   readonly receivedAt: number;
 }
 
-/** Every value sent under this name, in order. Names compare without case (RFC 9110, section 5.1). */
+/** Names compare without case (RFC 9110, section 5.1). */
 export function headerValues(delivery: Pick<Delivery, 'rawHeaders'>, name: string): string[] {
-  const wanted = name.toLowerCase();
+  const lowerName = name.toLowerCase();
   const values: string[] = [];
   for (const header of delivery.rawHeaders) {
     // Comparing lengths first spares most names the lower-casing.
-    if (header[0].length === wanted.length && header[0].toLowerCase() === wanted) values.push(header[1]);
+    if (header[0].length === lowerName.length && header[0].toLowerCase() === lowerName)
+      values.push(header[1]);
   }
   return values;
 }
 
-/** The path without its query. A request line may hold a whole URL instead of a path (RFC 9112, section 3.2.2). */
+/** A request line may hold a whole URL instead of a path (RFC 9112, section 3.2.2). */
 export function pathOf({ path }: Pick<Delivery, 'path'>): string {
   const target = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/?]*/i, '');
   const end = target.indexOf('?');
@@ -37,7 +37,7 @@ export function pathOf({ path }: Pick<Delivery, 'path'>): string {
 
 type AbsentReason = 'missing_credential' | 'missing_timestamp' | 'missing_nonce';
 
-/** The value of a header that must come exactly once and not be empty; `absent` is the reason when it does not. */
+/** The header must occur exactly once and not be empty; `absent` is the reason when it does not. */
 export function soleHeader(
   delivery: Pick<Delivery, 'rawHeaders'>,
   name: string,
@@ -47,7 +47,6 @@ export function soleHeader(
   return problemOfSole(values, name, absent) ?? { ok: true, value: values[0] ?? '' };
 }
 
-/** The same for its values; undefined where they are as they must be. */
 export function problemOfSole(
   values: readonly string[],
   name: string,
@@ -61,7 +60,9 @@ export function problemOfSole(
   return rejected(absent, `the header ${name} is ${first === undefined ? 'missing' : 'empty'}`);
 }
 
-/** A header's value without blanks and line breaks around it (RFC 9110, section 5.6.3): the last byte of `à` is none. */
+/**
+ * Removes only blanks and line breaks (RFC 9110, section 5.6.3): `trim` would also remove the last byte of `à`.
+ */
 export function trimBlanks(value: string): string {
   let [start, end] = [0, value.length];
   while (isBlank(value.charCodeAt(start))) start += 1;
@@ -71,7 +72,7 @@ export function trimBlanks(value: string): string {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
-/** The name of a header in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for what is none. */
+/** The name in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for a text that is not a name. */
 export function fieldName(name: string): string {
   if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return name.toLowerCase();
   throw invalidHeaderName(name);

@@ -2,12 +2,11 @@ import { ConfigError } from '../errors.ts';
 import { updateLeads } from '../front.ts';
 import type { Algorithm, SecretEncoding } from './scheme-options.ts';
 
-/** The parts of a delivery that a signature proves beside the body. */
 type SignedPart = 'timestamp' | 'nonce';
 
-export const unknownScheme = (name: string, known: readonly string[]) =>
+export const unknownScheme = (name: string, schemes: readonly string[]) =>
   new ConfigError(`the webhook scheme '${name}' is unknown`, {
-    hint: `it must be one of ${known.join(', ')}`,
+    hint: `it must be one of ${schemes.join(', ')}`,
   });
 
 export const schemeOfNewerVersion = (version: string) =>
@@ -18,11 +17,11 @@ export const schemeOfNewerVersion = (version: string) =>
 
 export const schemeIsNoObject = () => new ConfigError('a scheme is a JSON object');
 
-export const unknownSchemePart = (part: string, known: readonly string[]) =>
+export const unknownSchemePart = (part: string, parts: readonly string[]) =>
   new ConfigError(`'${part}' is no part of a scheme`, {
     hint: /secret(?!encoding)|^token$/i.test(part)
       ? 'a secret is given by itself: it is no part of the scheme'
-      : `the parts are ${known.join(', ')}`,
+      : `the parts are ${parts.join(', ')}`,
   });
 
 export const wrongSchemePart = (part: string, expected: string) =>
@@ -57,7 +56,7 @@ export const unsendableToken = () =>
     hint: 'a header cannot carry it; check the file or variable that it comes from',
   });
 
-/** `cause`: the name of the parser's error, whose message may quote the key. */
+/** The message of the parser's error may quote the key, so `cause` is its name alone. */
 export const unreadableKey = (cause: string | undefined) =>
   new ConfigError('the key cannot be read', {
     hint: 'it must be a PEM or JWK of an Ed25519, P-256 or RSA key',
@@ -84,7 +83,6 @@ const algorithmKeys: Readonly<Record<Algorithm, string>> = {
   'rsa-v1_5-sha256': 'an RSA key of at least 2048 bits',
 };
 
-/** `bits`: of an RSA key that is too short. */
 export const keyForAnotherAlgorithm = (algorithm: Algorithm, type: string, bits?: number) =>
   new ConfigError(
     `the key is ${bits === undefined ? `of type '${type}'` : `an RSA key of ${bits} bits`}, and ${algorithm} needs another`,
@@ -100,9 +98,9 @@ export const publicKeyCannotSign = () =>
 export const bodyNotSigned = (content: string) =>
   new ConfigError(`the signed content '${content}' does not cover {body}: anybody could change the lead`);
 
-export const unknownSlot = (slot: string, known: readonly string[]) =>
+export const unknownSlot = (slot: string, slots: readonly string[]) =>
   new ConfigError(`the signed content names ${slot}, which is unknown`, {
-    hint: `it may hold ${known.map((name) => `{${name}}`).join(' ')}`,
+    hint: `it may hold ${slots.map((name) => `{${name}}`).join(' ')}`,
   });
 
 export const twoTimeSources = () =>

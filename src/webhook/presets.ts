@@ -1,14 +1,11 @@
 import type { Handshake } from './scheme.ts';
 import type { TemplateSchemeOptions } from './schemes/template-scheme.ts';
 
-/** The names of the headers that a vendor uses. */
 type HeaderNames = Pick<TemplateSchemeOptions, 'signatureHeader' | 'timestampHeader' | 'nonceHeader'>;
 
-/** How one vendor signs, as data. */
 export interface Preset extends Omit<TemplateSchemeOptions, 'toleranceMs'> {
-  /** How far the signed time may lie from now, in milliseconds, where the vendor names another limit than five minutes. */
+  /** In milliseconds, where the vendor names another limit than five minutes. */
   readonly toleranceMs?: number;
-  /** Other names under which the same headers are taken. */
   readonly otherNames?: readonly HeaderNames[];
 }
 
@@ -19,8 +16,8 @@ const namesWith = (brand: string): HeaderNames => ({
 });
 
 /**
- * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md; with a public key after
- * `whpk_`, the Ed25519 signature `v1a,…` is checked instead. Signatures of other versions are ignored.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md; with a public key
+ * after `whpk_`, the Ed25519 signature `v1a,…` is checked instead. Signatures of other versions are ignored.
  */
 const standardWebhooks: Omit<Preset, 'name'> = {
   ...namesWith('webhook'),
@@ -34,14 +31,14 @@ const standardWebhooks: Omit<Preset, 'name'> = {
   noncePattern: /^[!-\-/-~]+$/,
 };
 
-/** The scheme of a vendor that uses Standard Webhooks under its own brand: its headers, and the unbranded ones. */
+/** A vendor that uses Standard Webhooks under its own brand may send its own headers or the unbranded ones. */
 export const branded = <P extends Omit<Preset, 'name'>>(preset: P, brand: string): P => ({
   ...preset,
   ...namesWith(brand),
   otherNames: [namesWith('webhook')],
 });
 
-/** The time and the signature in one header, `t=…,v1=…`, as Stripe has made it usual. */
+/** Stripe made `t=…,v1=…` usual. */
 const timeInHeader = {
   timestampPrefix: 't=',
   prefix: 'v1=',
@@ -49,24 +46,25 @@ const timeInHeader = {
   content: '{timestamp}.{body}',
 } as const;
 
-type Rest = Partial<Omit<Preset, 'name' | 'signatureHeader' | 'content'>>;
+type PresetOptions = Partial<Omit<Preset, 'name' | 'signatureHeader' | 'content'>>;
 
-/** The body alone is signed. */
-const overBody = (signatureHeader: string, rest: Rest): Omit<Preset, 'name'> => ({
-  ...rest,
+const overBody = (signatureHeader: string, options: PresetOptions): Omit<Preset, 'name'> => ({
+  ...options,
   signatureHeader,
   content: '{body}',
 });
 
-/** The time is sent in a header of its own. */
 const timeBeside = (
   signatureHeader: string,
   timestampHeader: string,
   content: string,
-  rest: Rest,
-): Omit<Preset, 'name'> => ({ ...rest, signatureHeader, timestampHeader, content });
+  options: PresetOptions,
+): Omit<Preset, 'name'> => ({ ...options, signatureHeader, timestampHeader, content });
 
-/** Every vendor's scheme: those of many vendors first, then by name. Data only: help reads it without any code. */
+/**
+ * Vendors with many users come first, then the names in order. This is data only, which help reads without any
+ * code.
+ */
 const vendors = table({
   'standard-webhooks': standardWebhooks,
 
@@ -186,12 +184,13 @@ const vendors = table({
   },
 });
 
-/** Keeps the names of the rows as a type. */
 function table<N extends string>(rows: Readonly<Record<N, Omit<Preset, 'name'>>>): typeof rows {
   return rows;
 }
 
-/** Of a vendor that makes sure, at the registration of an address, that it wants its deliveries. */
+/**
+ * The requests by which a vendor makes sure, at the registration of an address, that it wants its deliveries.
+ */
 export const handshakes: Readonly<Partial<Record<string, readonly Handshake[]>>> = {
   slack: [{ fields: { type: 'url_verification' }, echo: 'challenge' }],
   discord: [
@@ -210,10 +209,8 @@ export const handshakes: Readonly<Partial<Record<string, readonly Handshake[]>>>
   twitch: [{ header: ['twitch-eventsub-message-type', 'webhook_callback_verification'], echo: 'challenge' }],
 } satisfies Partial<Record<PresetName, readonly Handshake[]>>;
 
-/** A vendor whose scheme is known by its name. */
 export type PresetName = keyof typeof vendors;
 
-/** What each vendor calls the secret; apart from the rows, since help alone needs it. */
 export const vendorSecrets: Readonly<Record<PresetName, string>> = {
   'standard-webhooks': 'whsec_ and base64, or an Ed25519 key after whpk_',
   svix: 'whsec_ and base64',
@@ -244,5 +241,5 @@ export const presets: readonly (Preset & { readonly name: PresetName })[] = Obje
   }),
 );
 
-/** Every scheme, apart from the code that signs and verifies: help names them and loads nothing else. */
+/** Help names the schemes and loads no code that signs or verifies. */
 export const schemeNames: readonly string[] = ['token', ...presets.map(({ name }) => name), 'custom'];

@@ -1,4 +1,4 @@
-/** `-der`: the ECDSA signature is ASN.1 instead of r and s alone. */
+/** With `-der`, the ECDSA signature is ASN.1 instead of r and s alone. */
 export const algorithms = [
   'hmac-sha256',
   'hmac-sha384',
@@ -15,12 +15,11 @@ export type Algorithm = (typeof algorithms)[number];
 
 export const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const;
 
-/** How a signature is written in its header. */
 export type Encoding = (typeof encodings)[number];
 
 const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
 
-/** How a secret encodes the key's bytes. `whsec` is base64 after an optional `whsec_` (Standard Webhooks). */
+/** `whsec` is base64 after an optional `whsec_` (Standard Webhooks). */
 export type SecretEncoding = (typeof secretEncodings)[number];
 
 export const timestampFormats = ['unix', 'milliseconds', 'iso'] as const;
@@ -37,12 +36,15 @@ export interface CustomOptions {
   /** Default `hex`. */
   readonly encoding?: Encoding | undefined;
   readonly prefix?: string | undefined;
-  /** Between several values in the signature header. Default: there is one value; a comma where it also holds the time. */
+  /**
+   * The text between several values in the signature header. Default: one value, or a comma where the header
+   * also holds the time.
+   */
   readonly separator?: string | undefined;
   /** `\\n` means a line break. Default `{body}`, or `{timestamp}.{body}` where a time is sent. */
   readonly signedContent?: string | undefined;
   readonly timestampHeader?: string | undefined;
-  /** Before the time, where it stands in the signature header. */
+  /** The text before the time, where the signature header holds it. */
   readonly timestampPrefix?: string | undefined;
   /** Default `unix`. */
   readonly timestampFormat?: TimestampFormat | undefined;
@@ -51,27 +53,26 @@ export interface CustomOptions {
   readonly secretEncoding?: SecretEncoding | undefined;
 }
 
-/** What a scheme is made with, besides its name. */
 export interface SchemeOptions extends CustomOptions {
-  /** How far a signed time may lie from now, in milliseconds. Default 5 minutes, or what the vendor says. */
+  /** How far a signed time may lie from now, in milliseconds. Default: the vendor's limit, or 5 minutes. */
   readonly toleranceMs?: number | undefined;
-  /** Of the scheme `token`. Default `x-webhook-token`. */
+  /** Only for the scheme `token`. Default `x-webhook-token`. */
   readonly tokenHeader?: string | undefined;
-  /** Of `standard-webhooks`: the vendor's own prefix of its headers, which are taken beside the unbranded ones. */
+  /**
+   * Only for `standard-webhooks`: the vendor's own prefix of its headers, which are accepted beside the
+   * unbranded ones.
+   */
   readonly headerPrefix?: string | undefined;
-  /** Of `meta`: the verify token that its registration brings; a secret. */
+  /** Only for `meta`: the verify token of its registration; a secret. */
   readonly verifyToken?: string | undefined;
   /** The receiver's URL as its senders know it, for schemes that sign it. */
   readonly publicUrl?: URL | undefined;
 }
 
-/** An option that few schemes have. */
 export type PartKey = Exclude<keyof SchemeOptions, 'toleranceMs' | 'publicUrl'>;
 
 interface Part {
-  /** The schemes that it belongs to. */
   readonly of: readonly string[];
-  /** Every value that it may have, where these can be listed. */
   readonly values?: readonly string[];
   readonly help: string;
 }
@@ -79,7 +80,7 @@ interface Part {
 const custom = ['custom'] as const;
 const timed = ['custom', 'token'] as const;
 
-/** What there is to be known of each option. Data only: help loads it without any code. */
+/** Help loads this data without any code. */
 export const schemeParts: Readonly<Record<PartKey, Part>> = {
   tokenHeader: { of: ['token'], help: 'header that holds the token (default: x-webhook-token)' },
   headerPrefix: {
@@ -137,6 +138,6 @@ export const schemeParts: Readonly<Record<PartKey, Part>> = {
 
 export const schemePartKeys = Object.keys(schemeParts) as readonly PartKey[];
 
-/** A part that is given and that this scheme would ignore: something else is checked than was meant. */
+/** Finds a part that this scheme would ignore, so that it would check something else than was meant. */
 export const strayPart = (parts: Partial<Record<PartKey, unknown>>, scheme: string): PartKey | undefined =>
   schemePartKeys.find((key) => parts[key] !== undefined && !schemeParts[key].of.includes(scheme));

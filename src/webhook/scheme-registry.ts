@@ -49,7 +49,7 @@ function make(name: string, options: SchemeOptions): Scheme {
       : timedToken(plain, options, tolerance);
   }
   if (name === 'custom') return custom(options, tolerance);
-  const preset = presets.find((known) => known.name === name);
+  const preset = presets.find((candidate) => candidate.name === name);
   if (preset !== undefined) {
     const { verifyToken } = options;
     const scheme = presetScheme(preset, options);
@@ -58,7 +58,6 @@ function make(name: string, options: SchemeOptions): Scheme {
   throw unknownScheme(name, schemeNames);
 }
 
-/** Throws a `ConfigError` for options that are incomplete or would check less than they seem to. */
 function custom(options: CustomOptions, toleranceMs: number): Scheme {
   const { timestampPrefix, prefix = '' } = options;
   if (options.signatureHeader === undefined) throw customWithoutHeader();
@@ -89,12 +88,12 @@ function custom(options: CustomOptions, toleranceMs: number): Scheme {
 const nameOf = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : fieldName(name);
 
-/** Also of none at all and any other. */
+/** An empty prefix overlaps with every other. */
 const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
 
 /**
- * A token with a time and a nonce in headers beside it, which keep a delivery from being replayed (specification, section 4.2,
- * rule 5): where a header is named, a delivery without it is rejected. Throws a `ConfigError` for headers that are not apart.
+ * The time and the nonce beside a token keep a delivery from being replayed (specification, section 4.2, rule
+ * 5): a delivery without a named header is rejected. Throws a `ConfigError` where two headers have one name.
  */
 function timedToken(
   base: Scheme,
@@ -114,14 +113,14 @@ function timedToken(
     authenticate(delivery, keys) {
       const authentic = base.authenticate(delivery, keys);
       if (!authentic.ok) return authentic;
-      const time = beside(delivery, timeName, 'missing_timestamp');
+      const time = optionalHeader(delivery, timeName, 'missing_timestamp');
       if (!time.ok) return time;
       const timestamp = time.value === undefined ? undefined : parseTimestamp(time.value, timestampFormat);
       if (time.value !== undefined && timestamp === undefined) {
         const problem = `the header ${timeName ?? ''} is not a time in the form '${timestampFormat}'`;
         return rejected('malformed_timestamp', problem);
       }
-      const nonce = beside(delivery, nonceName, 'missing_nonce');
+      const nonce = optionalHeader(delivery, nonceName, 'missing_nonce');
       return nonce.ok ? { ...authentic, timestamp, nonce: nonce.value } : nonce;
     },
 
@@ -134,8 +133,7 @@ function timedToken(
   };
 }
 
-/** The value of a header that is wanted beside the token; undefined where none is. */
-const beside = (
+const optionalHeader = (
   delivery: Delivery,
   name: string | undefined,
   absent: 'missing_timestamp' | 'missing_nonce',
@@ -143,8 +141,8 @@ const beside = (
   name === undefined ? { ok: true, value: undefined } : soleHeader(delivery, name, absent);
 
 /**
- * For schemes that sign the URL, behind a proxy that rewrites it: a delivery that does not match with its own URL is also
- * checked with the public one. A public URL with a path stands for the request's path, one with a query also for its query.
+ * A proxy may rewrite the URL that is signed: a delivery that does not match with its own URL is also checked
+ * with the public one. The path of a public URL replaces the path of the request, and its query the query.
  */
 export function withPublicUrl(scheme: Scheme, publicUrl: URL | undefined): Scheme {
   if (publicUrl === undefined || !scheme.signsUrl) return scheme;
@@ -160,18 +158,16 @@ export function withPublicUrl(scheme: Scheme, publicUrl: URL | undefined): Schem
   };
 }
 
-/** What a sender asked for that was received at another address. */
 export function atPublicUrl(
   received: Pick<Delivery, 'path'>,
   { origin, pathname, search }: URL,
 ): Pick<Delivery, 'path' | 'url'> {
-  const [ownPath = '/', ...rest] = received.path.split('?');
-  const ownQuery = rest.length === 0 ? '' : `?${rest.join('?')}`;
-  const path = (pathname === '/' ? ownPath : pathname) + (search === '' ? ownQuery : search);
+  const [receivedPath = '/', ...queryParts] = received.path.split('?');
+  const receivedQuery = queryParts.length === 0 ? '' : `?${queryParts.join('?')}`;
+  const path = (pathname === '/' ? receivedPath : pathname) + (search === '' ? receivedQuery : search);
   return { path, url: origin + path };
 }
 
-/** A scheme with its options, as it is written down; a secret is no part of it. */
 export interface SchemeDefinition {
   readonly name: string;
   readonly options: SchemeOptions;
@@ -181,10 +177,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 const optionKeys = ['tolerance', 'publicUrl'] as const;
 
-/**
- * Reads a scheme that was written as JSON: `scheme` (default `custom`), its parts, `tolerance` and `publicUrl`. Throws a
- * `ConfigError` for anything else: a misspelt part would check less than was meant.
- */
+/** Throws a `ConfigError` for anything but a known part: a misspelt part would check less than was meant. */
 export function readSchemeDefinition(json: unknown): SchemeDefinition {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw schemeIsNoObject();
@@ -209,17 +202,17 @@ export function readSchemeDefinition(json: unknown): SchemeDefinition {
   };
 }
 
-/** The parts that a scheme of this name has. Throws a `ConfigError` for one that is misspelt, of another scheme, or no such value. */
+/** Throws a `ConfigError` for a part that is misspelt or of another scheme, and for a wrong value. */
 export function schemePartsOf(
   name: string,
   members: Members,
-  others: readonly string[] = ['scheme', ...optionKeys],
+  otherKeys: readonly string[] = ['scheme', ...optionKeys],
 ): SchemeOptions {
   const parts = Object.fromEntries(
     Object.entries(members).flatMap(([key, value]) => {
-      const part = schemePartKeys.find((known) => known === key);
+      const part = schemePartKeys.find((partKey) => partKey === key);
       if (part === undefined) {
-        throw unknownSchemePart(key, [...others, ...schemePartKeys]);
+        throw unknownSchemePart(key, [...otherKeys, ...schemePartKeys]);
       }
       return value === undefined ? [] : [[part, partValue(part, value)] as const];
     }),

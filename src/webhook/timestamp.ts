@@ -2,13 +2,16 @@ import type { Authentic } from './scheme.ts';
 import { type Rejected, rejected } from './delivery-answer.ts';
 import type { TimestampFormat } from './scheme-options.ts';
 
-/** Five minutes: what Stripe, Slack, Svix and Standard Webhooks advise. */
+/** Stripe, Slack, Svix and Standard Webhooks advise five minutes. */
 export const defaultToleranceMs = 300_000;
 
 const integer = /^(0|[1-9]\d{0,14})$/;
 const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Milliseconds since the epoch; undefined unless the text is exactly such a time: no signs, spaces or fractions. */
+/**
+ * Milliseconds since the epoch; undefined unless the text is exactly such a time, without signs, spaces or
+ * fractions.
+ */
 export function parseTimestamp(text: string, format: TimestampFormat): number | undefined {
   if (format === 'iso') {
     const value = iso.test(text) ? Date.parse(text) : Number.NaN;
@@ -17,7 +20,7 @@ export function parseTimestamp(text: string, format: TimestampFormat): number | 
   return integer.test(text) ? Number(text) * (format === 'unix' ? 1000 : 1) : undefined;
 }
 
-/** Between 2001 and 2100: seconds read as milliseconds are earlier, milliseconds read as seconds are later. */
+/** Between 2001 and 2100. Seconds read as milliseconds are earlier, milliseconds read as seconds are later. */
 export const isPlausible = (ms: number | undefined): ms is number =>
   ms !== undefined && ms > 1e12 && ms < 4.1e12;
 
@@ -27,8 +30,8 @@ export function formatTimestamp(ms: number, format: TimestampFormat): string {
 }
 
 /**
- * Whether a signed time lies within the tolerance of `now`, both in milliseconds. A stale delivery may be a replay, and
- * one from the future could be replayed for longer than the tolerance.
+ * All times are in milliseconds. A stale delivery may be a replay, and one from the future could be replayed
+ * for longer than the tolerance.
  */
 export function checkTimestamp(
   { timestamp }: Pick<Authentic, 'timestamp'>,
@@ -38,7 +41,7 @@ export function checkTimestamp(
   if (toleranceMs === undefined) return { ok: true };
   if (timestamp === undefined) return rejected('missing_timestamp', 'the delivery carries no signed time');
   const age = now - timestamp;
-  // The comparison is written so that a time which is no number is refused.
+  // The comparison is written so that a time which is not a number is refused.
   if (!(age <= toleranceMs)) {
     return rejected(
       'stale_timestamp',
@@ -54,9 +57,8 @@ export function checkTimestamp(
   return { ok: true };
 }
 
-/** In seconds while a coarser unit could not show how far the time is beyond the tolerance. */
 function formatAge(ms: number): string {
-  const [, size, unit] = units.find(([least]) => ms >= least) ?? [0, 1000, 's'];
+  const [, size, unit] = units.find(([minimum]) => ms >= minimum) ?? [0, 1000, 's'];
   return `${Math.round(ms / size)} ${unit}`;
 }
 

@@ -13,9 +13,9 @@ import type { Algorithm } from '../scheme-options.ts';
 import { decodeRaw, kindOf, takesKey, secretBytes } from './signature.ts';
 
 /**
- * Reads the key of one asymmetric algorithm: a PEM, a JWK, `whpk_…`, `whsk_…`, or in hex or base64 its DER, the 32 bytes
- * of an Ed25519 public key, the 64 of a private one with its public half, or the 65 of a P-256 point; where the secret was
- * given as bytes, these are not encoded. Throws a `ConfigError` for anything else, and for a key of another algorithm.
+ * Reads a PEM, a JWK, `whpk_…`, `whsk_…`, or in hex or base64: DER, the 32 bytes of an Ed25519 public key, the
+ * 64 of a private key with its public half, or the 65 of a P-256 point. A secret that is given as bytes is not
+ * decoded. Throws a `ConfigError` for anything else, and for a key of another algorithm.
  */
 export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
   const text = secret.reveal();
@@ -37,13 +37,13 @@ function readRaw(raw: Uint8Array): KeyObject {
   if (bytes.length === 32) return ed25519Public(bytes);
   if (bytes.length === 64) return ed25519Pair(bytes);
   if (bytes.length === 65 && bytes[0] === 4) return p256Point(bytes);
-  return attempt(() => readDer(bytes));
+  return parseKey(() => readDer(bytes));
 }
 
 function p256Point(bytes: Buffer): KeyObject {
   const x = bytes.subarray(1, 33).toString('base64url');
   const y = bytes.subarray(33).toString('base64url');
-  return attempt(() => createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' }));
+  return parseKey(() => createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' }));
 }
 
 function readDer(key: Buffer): KeyObject {
@@ -54,32 +54,27 @@ function readDer(key: Buffer): KeyObject {
   }
 }
 
-/** Whether a secret has the form of a key that says itself what it is: PEM, JWK, `whpk_…` or `whsk_…`; as bytes, PEM. */
 const namesItsKind = (secret: Secret): boolean =>
   secret.revealBytes() === undefined
     ? /^\s*\{|-----BEGIN |^\s*wh[sp]k_/.test(secret.reveal())
     : secret.reveal().includes('-----BEGIN ');
 
-/**
- * Reads a PEM, a JWK, `whpk_…` or `whsk_…` (Standard Webhooks). Throws a `ConfigError` for anything else, and for a key
- * that is damaged: it must not be taken for a shared secret.
- */
+/** Throws a `ConfigError` for a damaged key, which must not be taken for a shared secret. */
 function readKey(text: string): KeyObject {
   const trimmed = text.trim();
   if (trimmed.startsWith('{')) return readJwk(trimmed);
   if (/^wh[sp]k_/.test(trimmed)) return readWebhookKey(trimmed);
   // In an environment variable, a PEM is often one line with \n for its line breaks.
   const pem = trimmed.replaceAll('\\n', '\n');
-  return attempt(() => (pem.includes('PRIVATE KEY-----') ? createPrivateKey(pem) : createPublicKey(pem)));
+  return parseKey(() => (pem.includes('PRIVATE KEY-----') ? createPrivateKey(pem) : createPublicKey(pem)));
 }
 
 const readJwk = (text: string): KeyObject =>
-  attempt(() => {
+  parseKey(() => {
     const input = { key: JSON.parse(text) as JsonWebKey, format: 'jwk' } as const;
     return input.key.d === undefined ? createPublicKey(input) : createPrivateKey(input);
   });
 
-/** `whpk_` and the 32 bytes of a public key in base64, or `whsk_` and a private key, perhaps with its public half. */
 function readWebhookKey(text: string): KeyObject {
   const bytes = secretBytes(text.slice(5), 'base64');
   const isPublic = text.startsWith('whpk_');
@@ -90,16 +85,16 @@ function readWebhookKey(text: string): KeyObject {
 
 function ed25519Public(bytes: Buffer): KeyObject {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') };
-  return attempt(() => createPublicKey({ key: jwk, format: 'jwk' }));
+  return parseKey(() => createPublicKey({ key: jwk, format: 'jwk' }));
 }
 
-/** The bytes before the seed of a private key in PKCS #8 (RFC 8410, section 7). */
+/** RFC 8410, section 7: these bytes precede the seed of a private key in PKCS #8. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const ed25519Private = (seed: Buffer): KeyObject =>
   createPrivateKey({ key: Buffer.concat([pkcs8, seed]), format: 'der', type: 'pkcs8' });
 
-/** The seed and the public key behind it, as libsodium keeps a private key. */
+/** libsodium keeps a private key as the seed followed by the public key. */
 function ed25519Pair(bytes: Buffer): KeyObject {
   const material = ed25519Private(bytes.subarray(0, 32));
   const derived = createPublicKey(material).export({ format: 'jwk' }).x;
@@ -107,8 +102,8 @@ function ed25519Pair(bytes: Buffer): KeyObject {
   throw keyHalvesDiffer();
 }
 
-/** Runs what reads a key, whose own errors may quote it. */
-function attempt<T>(make: () => T): T {
+/** The errors of node's key readers may quote the key, so only their name is kept. */
+function parseKey<T>(make: () => T): T {
   try {
     return make();
   } catch (cause) {

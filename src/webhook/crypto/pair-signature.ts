@@ -3,14 +3,13 @@ import type { Algorithm } from '../scheme-options.ts';
 
 type PairAlgorithm = Exclude<Algorithm, `hmac-${string}`>;
 
-/** Checks signatures over the same parts with a public key, or the public half of a private one. */
 export function pairVerifier(
   algorithm: PairAlgorithm,
   key: KeyObject,
   parts: readonly Uint8Array[],
 ): (signature: Uint8Array) => boolean {
   const signed = Buffer.concat(parts);
-  // Senders choose 64 bytes or the most that fits: both are as safe.
+  // Senders choose 64 bytes or the maximum, and both are as safe.
   const [hash, input] = keyInput(algorithm, key, constants.RSA_PSS_SALTLEN_AUTO);
   return (signature) => verify(hash, signed, input, signature);
 }
@@ -20,7 +19,6 @@ export function signWithPair(algorithm: PairAlgorithm, key: KeyObject, parts: re
   return sign(hash, Buffer.concat(parts), input);
 }
 
-/** The hash and the key with its parameters, as node's `sign` and `verify` take them. */
 function keyInput(
   algorithm: PairAlgorithm,
   key: KeyObject,

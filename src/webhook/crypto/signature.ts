@@ -16,15 +16,11 @@ import type { Secret } from '../../secret.ts';
 export type KeyKind = 'secret' | 'ed25519' | 'p256' | 'rsa' | 'rsa-pss';
 
 interface AlgorithmFacts {
-  /** The kinds of key that it works with. */
   readonly kinds: readonly KeyKind[];
-  /** The fewest and the most bytes of a signature. */
   readonly lengths: readonly [least: number, most: number];
-  /** What the bytes of a signature must be, where these do not all have one length. */
   readonly form?: string;
 }
 
-/** An algorithm whose signatures all have the same length. */
 const ofLength = (kind: KeyKind, length: number): AlgorithmFacts => ({
   kinds: [kind],
   lengths: [length, length],
@@ -44,21 +40,18 @@ const facts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   'rsa-v1_5-sha256': rsa,
 };
 
-/** Whether an algorithm works with keys of this kind; undefined is a kind that none works with. */
 export const takesKey = (algorithm: Algorithm, kind: KeyKind | undefined): boolean =>
   kind !== undefined && facts[algorithm].kinds.includes(kind);
 
-/** Whether bytes have a length that a signature of this algorithm can have. */
 export function hasLengthOf(algorithm: Algorithm, { length }: Uint8Array): boolean {
-  const [least, most] = facts[algorithm].lengths;
-  return length >= least && length <= most;
+  const [minimum, maximum] = facts[algorithm].lengths;
+  return length >= minimum && length <= maximum;
 }
 
 /** Completes "is not …". */
 export const signatureForm = (algorithm: Algorithm): string =>
   facts[algorithm].form ?? `${facts[algorithm].lengths[0]} bytes`;
 
-/** Undefined for a key that no algorithm here works with. */
 export function kindOf(material: KeyObject): KeyKind | undefined {
   if (material.type === 'secret') return 'secret';
   switch (material.asymmetricKeyType) {
@@ -80,21 +73,23 @@ type HmacAlgorithm = Extract<Algorithm, `hmac-${string}`>;
 
 const isHmac = (algorithm: Algorithm): algorithm is HmacAlgorithm => algorithm.startsWith('hmac-');
 
-/** The HMAC of the parts, one after the other: so the body is neither copied nor decoded. */
+/** Takes the parts one after the other, so that the body is neither copied nor decoded. */
 function hmac(algorithm: HmacAlgorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
   const mac = createHmac(algorithm.slice('hmac-'.length), key.material);
   for (const part of parts) mac.update(part);
-  // A buffer that node's crypto makes has memory of its own, which costs as much as the digest.
+  // A buffer from node's crypto has its own memory, which costs as much as the digest.
   return Buffer.from(mac.digest('binary'), 'latin1');
 }
 
-/** A signature that a sender sent, decoded. */
 export interface Signature {
   readonly algorithm: Algorithm;
   readonly bytes: Uint8Array;
 }
 
-/** Index of the first key that made one of the signatures, or -1. Every key is tried with every signature of its kind. */
+/**
+ * Returns the index of the first key that made one of the signatures, or -1. It tries every key, so that the
+ * time does not depend on the key that matched.
+ */
 export function matchingKey(
   keys: readonly Key[],
   parts: readonly Uint8Array[],
@@ -109,20 +104,19 @@ export function matchingKey(
 
 function matchesAny(key: Key, parts: readonly Uint8Array[], signatures: readonly Signature[]): boolean {
   const kind = kindOf(key.material);
-  let found = false;
-  let made: Algorithm | undefined;
+  let hasMatch = false;
+  let previousAlgorithm: Algorithm | undefined;
   let matches = (_: Uint8Array): boolean => false;
   for (const { algorithm, bytes } of signatures) {
     if (!takesKey(algorithm, kind)) continue;
-    // Those of one algorithm follow each other: an HMAC is computed once for all its candidates.
-    if (algorithm !== made) matches = verifier(algorithm, key, parts);
-    made = algorithm;
-    if (matches(bytes)) found = true;
+    // Signatures of one algorithm follow each other, so an HMAC is computed once for all its candidates.
+    if (algorithm !== previousAlgorithm) matches = verifier(algorithm, key, parts);
+    previousAlgorithm = algorithm;
+    if (matches(bytes)) hasMatch = true;
   }
-  return found;
+  return hasMatch;
 }
 
-/** Checks signatures over the same parts with the same key, whose kind must fit the algorithm. */
 function verifier(
   algorithm: Algorithm,
   key: Key,
@@ -135,7 +129,6 @@ function verifier(
   return pairVerifier(algorithm, key.material, parts);
 }
 
-/** Throws a `ConfigError` for a public key. */
 export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
   if (key.material.type === 'public') {
     throw publicKeyCannotSign();
@@ -145,37 +138,36 @@ export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint
 }
 
 /**
- * Whether two byte strings are the same, in a time that does not depend on how many bytes agree: only their digests, which
- * always have 32 bytes, are compared. Every credential of every scheme is compared by this, by `equalsKey` or by
- * `equalMacs`.
+ * Takes a time that does not depend on how many bytes agree: it compares only digests, which always have 32
+ * bytes. Every credential of every scheme is compared by this, by `equalsKey` or by `equalMacs`.
  */
 export function equalInConstantTime(expected: Uint8Array, received: Uint8Array): boolean {
   return timingSafeEqual(sha256(expected), sha256(received));
 }
 
-/** The digest of each key, since exporting a key costs more than comparing it. */
+/** Exporting a key costs more than comparing it, so each digest is kept. */
 const digests = new WeakMap<Key, Buffer>();
 
-/** The same for a key that is compared with what each delivery carries. */
 export function equalsKey(key: Key, received: Uint8Array): boolean {
-  const own = digests.get(key) ?? sha256(key.material.export());
-  digests.set(key, own);
-  return timingSafeEqual(own, sha256(received));
+  const digest = digests.get(key) ?? sha256(key.material.export());
+  digests.set(key, digest);
+  return timingSafeEqual(digest, sha256(received));
 }
 
-/**
- * The same for MACs, whose length is public: those of equal length are compared directly, without digests.
- */
+/** The length of a MAC is public, so MACs of equal length are compared directly, without digests. */
 const equalMacs = (expected: Uint8Array, received: Uint8Array): boolean =>
   expected.length === received.length && timingSafeEqual(expected, received);
 
-/** PEM, a public key of Standard Webhooks, or a JWK that is no shared secret, alone or among others. */
+/** PEM, a public key of Standard Webhooks, or a JWK of a key pair, alone or in a list. */
 const ofKeyPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|[{[][^]*"kty"\s*:\s*"(?:EC|OKP|RSA)")/;
 
-/** Throws a `ConfigError` for a secret that is empty or not in this encoding; one that was given as bytes has none. */
+/**
+ * Throws a `ConfigError` for a secret that is empty or not in this encoding. A secret that is given as bytes is
+ * not decoded.
+ */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
   if (secret.reveal().trim() === '') throw emptySecret();
-  // A public key is known to everybody: as a shared secret it would prove nothing.
+  // Everybody knows a public key: as a shared secret it would prove nothing.
   if (ofKeyPair.test(secret.reveal()) || publicDer(secret) !== undefined) {
     throw secretOfKeyPair();
   }
@@ -185,10 +177,9 @@ export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
   return { secret, material: createSecretKey(bytes) };
 }
 
-/** The public key that a secret is in DER (SPKI, PKCS #1 or a certificate): as bytes, in hex or in base64. */
 function publicDer(secret: Secret): KeyObject | undefined {
   const bytes = secret.revealBytes() ?? decodeRaw(secret.reveal().replace(/^\s*whsec_/, ''));
-  // Each is a sequence in ASN.1, and no key is shorter.
+  // All of them are sequences in ASN.1, and no key is shorter.
   if (bytes[0] !== 0x30 || bytes.length < 44) return undefined;
   const key = bufferOf(bytes);
   for (const type of ['spki', 'pkcs1', undefined] as const) {
@@ -197,23 +188,22 @@ function publicDer(secret: Secret): KeyObject | undefined {
         ? new X509Certificate(key).publicKey
         : createPublicKey({ key, format: 'der', type });
     } catch {
-      // Of the other type, or no key.
+      // It is of another type, or not a key.
     }
   }
   return undefined;
 }
 
-/** Hex or base64 of a key's bytes; none of them for anything else. */
+/** Reads hex or base64; anything else gives no bytes. */
 export function decodeRaw(text: string): Uint8Array {
   const trimmed = text.trim();
   const hex = secretBytes(trimmed, 'hex');
   return hex ?? secretBytes(toBase64(trimmed.replace(/\s/g, '')), 'base64') ?? Buffer.alloc(0);
 }
 
-/** base64url with the characters of base64. */
 const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
 
-/** The key's bytes; undefined for a secret that is not in this encoding. */
+/** Undefined for a secret that is not in this encoding. */
 export function secretBytes(text: string, encoding: SecretEncoding): Buffer | undefined {
   switch (encoding) {
     case 'utf8':
@@ -237,12 +227,12 @@ export function encode(bytes: Uint8Array, encoding: Encoding): string {
 }
 
 /**
- * The bytes that `text` encodes; undefined unless it is what `encode` would write for them: node's own decoding stops at, or
- * skips, characters that it does not know. Hex is read in any case; base64 is padded, base64url is not.
+ * Undefined unless `text` is what `encode` would write: node's own decoder skips or stops at characters that it
+ * does not know. Hex is read in any case; base64 is padded, base64url is not.
  */
 export function decode(text: string, encoding: Encoding): Buffer | undefined {
   const isHex = encoding === 'hex' || encoding === 'hex-upper';
   const bytes = Buffer.from(text, isHex ? 'hex' : encoding);
-  const written = isHex ? text.toLowerCase() : text;
-  return bytes.toString(isHex ? 'hex' : encoding) === written ? bytes : undefined;
+  const canonical = isHex ? text.toLowerCase() : text;
+  return bytes.toString(isHex ? 'hex' : encoding) === canonical ? bytes : undefined;
 }

@@ -23,17 +23,18 @@ export type BodyFormName = keyof typeof bodyFormTexts;
 
 export const bodyFormNames = Object.keys(bodyFormTexts) as readonly BodyFormName[];
 
-/** A body that the sender may have signed instead of the one that was received. */
 export interface BodyForm {
   readonly name: BodyFormName;
   readonly bytes: Buffer;
 }
 
-/** In bytes. Above this, only forms that need no parsing are tried; above 4 MiB none, since each is a copy. */
+/**
+ * Limits in bytes: above the first, only forms without parsing are tried; above the second none, since each
+ * form is a copy.
+ */
 const maxParsed = 262_144;
 const maxCopied = 4 * 1024 * 1024;
 
-/** The received body itself is not among them. */
 export function bodyForms(body: Uint8Array): readonly BodyForm[] {
   const raw = bufferOf(body);
   if (raw.length > maxCopied) return [];
@@ -56,27 +57,29 @@ export function bodyForms(body: Uint8Array): readonly BodyForm[] {
   });
 }
 
-/** The JSON of a body as the usual languages and libraries write it; nothing for a text that is no JSON. */
 function jsonForms(json: string): readonly BodyForm[] {
   const value = isTooDeep(json) ? undefined : jsonIn(json);
   if (value === undefined) return [];
-  const written = (name: BodyFormName, text: string): BodyForm => ({ name, bytes: Buffer.from(text) });
+  const form = (name: BodyFormName, text: string): BodyForm => ({ name, bytes: Buffer.from(text) });
   const tight = { comma: ',', colon: ':' };
   const python = { comma: ', ', colon: ': ', number: pythonNumber };
   const php = (string: string): string => withUnicodeEscapes(string).replaceAll('/', '\\/');
   const javascriptNumber = (number: string): string => JSON.stringify(Number(number));
   return [
-    written('json-stringify', JSON.stringify(value)),
-    written('minified', rewriteJson(json, tight)),
-    ...(json.length > maxParsed / 8 ? [] : [written('indent-2', JSON.stringify(value, null, 2))]),
-    written('python', rewriteJson(json, { ...python, string: withUnicodeEscapes })),
-    written('python-unicode', rewriteJson(json, python)),
-    written('php', rewriteJson(json, { ...tight, string: php, number: phpNumber })),
-    written('go', rewriteJson(json, { ...tight, string: htmlSafe, number: javascriptNumber })),
+    form('json-stringify', JSON.stringify(value)),
+    form('minified', rewriteJson(json, tight)),
+    ...(json.length > maxParsed / 8 ? [] : [form('indent-2', JSON.stringify(value, null, 2))]),
+    form('python', rewriteJson(json, { ...python, string: withUnicodeEscapes })),
+    form('python-unicode', rewriteJson(json, python)),
+    form('php', rewriteJson(json, { ...tight, string: php, number: phpNumber })),
+    form('go', rewriteJson(json, { ...tight, string: htmlSafe, number: javascriptNumber })),
   ];
 }
 
-/** Deeper nesting than in any lead: `JSON.parse` reads it, but writing it again would exhaust the stack. */
+/**
+ * Beyond this depth, `JSON.parse` can read a text but `JSON.stringify` would exhaust the stack. No lead is so
+ * deep.
+ */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
@@ -86,47 +89,38 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** A language's way to write JSON. */
 interface JsonStyle {
-  /** Between two members of an object or list. */
   readonly comma: string;
-  /** Between a name and its value. */
   readonly colon: string;
-  /** Turns a string as `JSON.stringify` writes it into this language's form. Default: the same. */
   readonly string?: (json: string) => string;
-  /** Turns the text of a number that was received into this language's form. Default: the same. */
   readonly number?: (text: string) => string;
 }
 
 const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[,:]|[^\s",:]/gs;
 
-/**
- * Valid JSON as another language writes it, with its members in the same order. Token by token, so that numbers which
- * JavaScript does not hold stay exact.
- */
+/** Works token by token, so that numbers which JavaScript does not hold stay exact. */
 export function rewriteJson(json: string, style: JsonStyle): string {
   const { comma, colon, string = same, number = same } = style;
-  let written = '';
+  let result = '';
   for (const [token] of json.matchAll(tokens)) {
-    if (token === ',') written += comma;
-    else if (token === ':') written += colon;
-    else if (token.startsWith('"')) written += string(JSON.stringify(JSON.parse(token)));
-    else written += /^[-\d]/.test(token) ? number(token) : token;
+    if (token === ',') result += comma;
+    else if (token === ':') result += colon;
+    else if (token.startsWith('"')) result += string(JSON.stringify(JSON.parse(token)));
+    else result += /^[-\d]/.test(token) ? number(token) : token;
   }
-  return written;
+  return result;
 }
 
 const same = (text: string): string => text;
 
 const htmlSafe = (json: string): string => json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
 
-/** Every character beyond ASCII as `\u` and four hexadecimal digits, in small letters. */
 const withUnicodeEscapes = (json: string): string => json.replace(/[\u0080-\uffff]/g, unicodeEscape);
 
 const unicodeEscape = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Writes a number as Python does: whole numbers digit by digit, others as `repr` does. */
+/** Python writes whole numbers digit by digit, others as `repr` does. */
 export function pythonNumber(text: string): string {
   if (!/[.eE]/.test(text)) return text;
   const value = Number(text);
@@ -134,11 +128,11 @@ export function pythonNumber(text: string): string {
   if (size !== 0 && (size >= 1e16 || size < 1e-4)) {
     return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
   }
-  const written = Object.is(value, -0) ? '-0' : String(value);
-  return written.includes('.') ? written : `${written}.0`;
+  const digits = Object.is(value, -0) ? '-0' : String(value);
+  return digits.includes('.') ? digits : `${digits}.0`;
 }
 
-/** Writes a number as PHP does: integers of 64 bits digit by digit, others with as many digits as they need. */
+/** PHP writes integers of 64 bits digit by digit, others with as many digits as they need. */
 export function phpNumber(text: string): string {
   if (!/[.eE]/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)) return text;
   const value = Number(text);

@@ -2,26 +2,22 @@ import { decode, hasLengthOf } from '../crypto/signature.ts';
 import type { Delivery } from '../delivery.ts';
 import { type Algorithm, algorithms, type Encoding, encodings } from '../scheme-options.ts';
 
-/** A part of a header that has the form of a signature. */
 export interface CandidateSignature {
   readonly header: string;
   readonly bytes: Buffer;
-  /** The algorithms whose signatures have such a length. */
   readonly algorithms: readonly Algorithm[];
   readonly encoding: Encoding;
-  /** The text before it in its entry of the header; undefined when there is text after it as well. */
+  /** The text before the signature in its entry of the header; undefined when text follows it as well. */
   readonly prefix: string | undefined;
-  /** Between the entries of the header, where it has several. */
   readonly separator: string | undefined;
 }
 
 const withoutSignature =
   /^(host|connection|date|user-agent|accept.*|content-.*|cookie|x-forwarded-.*|via|forwarded)$/i;
 
-/** A limit, so that a sender cannot decide how much work an explanation is. */
+/** Bounds the work, which a sender must not decide. */
 const mostCandidates = 8;
 
-/** Every value in the headers that could be a signature. */
 export function candidateSignatures(delivery: Pick<Delivery, 'rawHeaders'>): readonly CandidateSignature[] {
   const candidates: CandidateSignature[] = [];
   for (const [name, value] of delivery.rawHeaders) {
@@ -37,7 +33,6 @@ export function candidateSignatures(delivery: Pick<Delivery, 'rawHeaders'>): rea
   return candidates;
 }
 
-/** The text around a signature in the value of its header. */
 function entryAround(before: string, after: string): Pick<CandidateSignature, 'prefix' | 'separator'> {
   // A single comma may belong to the prefix, as in 'v1,'.
   if (after === '' && /^[\w-]{0,20}[=,:]?$/.test(before)) return { prefix: before, separator: undefined };

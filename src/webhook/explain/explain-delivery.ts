@@ -10,42 +10,38 @@ import { type BodyFormName, bodyForms, bodyFormTexts } from './body-forms.ts';
 import { candidateSignatures } from './candidate-signatures.ts';
 import { secretChanges, type SecretChange } from './secret-changes.ts';
 
-/** The JSON of a scheme, as `--scheme` takes it; with a name alone it is that preset. */
+/** The JSON of a scheme, as `--scheme` takes it. A name alone is that preset. */
 type SchemeJson = Readonly<Record<string, string | undefined>>;
 
-/** The settings with which the delivery verifies: they were tried. */
+/** Settings that were tried, and with which the delivery verifies. */
 export interface Fix {
   /** The scheme that the secret was given for. */
-  readonly here: string;
-  /** Undefined: the same scheme. */
+  readonly currentScheme: string;
   readonly scheme?: SchemeJson | undefined;
   readonly secret?: SecretChange | undefined;
-  /** Lets this one capture verify; a receiver accepts no other body. */
+  /** Makes this one capture verify; a receiver accepts no other body. */
   readonly bodyForm?: BodyFormName | undefined;
-  /** In milliseconds since the epoch, where this one capture verifies for that time alone. */
+  /** In milliseconds since the epoch, where this capture verifies only at that time. */
   readonly signedAt?: number | undefined;
 }
 
-/** Why a delivery does not verify, without any secret or signature. */
+/** Says why a delivery does not verify. It contains no secret and no signature. */
 export interface Explanation {
-  /** For the operator of a receiver; undefined for a delivery that verifies. */
   readonly sentence: string | undefined;
-  /** False: nothing matches, and the sentence says only what can be said then. */
   readonly isMatch: boolean;
   readonly fix: Fix | undefined;
-  /** How many combinations were tried. */
   readonly tried: number;
 }
 
-/** A way in which the delivery may have been meant; it is the cause if it verifies then. */
-interface Cause extends Omit<Fix, 'here' | 'signedAt'> {
+/** A change to try: it is the cause if the delivery verifies with it. */
+interface Cause extends Omit<Fix, 'currentScheme' | 'signedAt'> {
   readonly sentence: string;
   readonly body?: Uint8Array;
 }
 
 /**
- * Tries the causes that occur, one by one: work and output are bounded whatever was sent. `unreadable` are secrets that do
- * not have the form which the scheme reads; they are tried as well. `now` in milliseconds since the epoch.
+ * Tries the usual causes one by one, with bounded work and output. `unreadable` are secrets that the scheme
+ * cannot read; they are tried as well. `now` is in milliseconds since the epoch.
  */
 export function explain(
   delivery: Delivery,
@@ -66,15 +62,16 @@ export function explain(
     const texts = secretChange === undefined ? originals : originals.map((text) => secretChange.apply(text));
     if (secretChange !== undefined && texts.every((text, i) => text === originals[i])) continue;
     tried += 1;
-    const meant = schemeFor(change.scheme, scheme);
-    if (meant === undefined) continue;
-    const isOwn = meant === scheme && secretChange === undefined;
-    const meantKeys = isOwn ? keys : texts.flatMap((text) => keyFor(meant, new Secret(text)));
-    const outcome = meant.authenticate({ ...delivery, body }, meantKeys);
+    const candidate = schemeFor(change.scheme, scheme);
+    if (candidate === undefined) continue;
+    const isUnchanged = candidate === scheme && secretChange === undefined;
+    const candidateKeys = isUnchanged ? keys : texts.flatMap((text) => keyFor(candidate, new Secret(text)));
+    const outcome = candidate.authenticate({ ...delivery, body }, candidateKeys);
     if (!outcome.ok || (verification.ok && !isPlausible(outcome.timestamp))) continue;
-    const isInTime = checkTimestamp(outcome, meant.toleranceMs, now).ok;
+    const isInTime = checkTimestamp(outcome, candidate.toleranceMs, now).ok;
     const signedAt = isInTime ? undefined : outcome.timestamp;
-    const fix = isInTime || isPlausible(signedAt) ? { here: scheme.name, ...change, signedAt } : undefined;
+    const fix =
+      isInTime || isPlausible(signedAt) ? { currentScheme: scheme.name, ...change, signedAt } : undefined;
     return { sentence, isMatch: true, fix, tried };
   }
   if (!verification.ok) {
@@ -87,12 +84,11 @@ export function explain(
         ? 'The signature matches; only its time is ahead: compare the clocks of the sender and of this machine.'
         : 'The signature matches; only its time is too old: a delivery sent again as it was, a slow queue, or clocks that differ.',
     isMatch: true,
-    fix: isPlausible(timestamp) ? { here: scheme.name, signedAt: timestamp } : undefined,
+    fix: isPlausible(timestamp) ? { currentScheme: scheme.name, signedAt: timestamp } : undefined,
     tried,
   };
 }
 
-/** Undefined for a definition that no receiver takes. */
 function schemeFor(definition: SchemeJson | undefined, scheme: Scheme): Scheme | undefined {
   if (definition === undefined) return scheme;
   try {
@@ -106,7 +102,6 @@ function schemeFor(definition: SchemeJson | undefined, scheme: Scheme): Scheme |
   }
 }
 
-/** No key where the secret does not have the form that the scheme reads. */
 function keyFor(scheme: Scheme, secret: Secret): readonly Key[] {
   try {
     return [scheme.key(secret)];
@@ -116,10 +111,10 @@ function keyFor(scheme: Scheme, secret: Secret): readonly Key[] {
   }
 }
 
-/** In bytes. Above this, causes are tried alone, since each combination hashes the body. */
+/** In bytes. Larger bodies get no combined causes, since each combination hashes the body. */
 const mostCombined = 65_536;
 
-/** The smallest changes come first. */
+/** The smallest changes are tried first. */
 function* causes(delivery: Delivery, scheme: Scheme): Generator<Cause> {
   for (const { name, bytes } of scheme.ignoresBody === true ? [] : bodyForms(delivery.body)) {
     const sentence = `The signature was made over ${bodyFormTexts[name]}, not over the bytes that came: sign what is sent, or look for what changed it on its way.`;
@@ -141,7 +136,7 @@ function* causes(delivery: Delivery, scheme: Scheme): Generator<Cause> {
   }
 }
 
-/** A proxy that ends TLS, or passes on another host, changes the URL that is signed. */
+/** A proxy that ends TLS, or forwards under another host, changes the URL that is signed. */
 function* otherUrls(delivery: Delivery, { name, signsUrl }: Scheme): Generator<Cause> {
   if (!signsUrl || !URL.canParse(delivery.url)) return;
   const headers = ['x-forwarded-host', 'x-original-host', 'host'];
@@ -158,10 +153,10 @@ function* otherUrls(delivery: Delivery, { name, signsUrl }: Scheme): Generator<C
   }
 }
 
-/** A limit, so that a sender cannot decide how much work an explanation is. */
+/** Bounds the work, which a sender must not decide. */
 const mostHeaders = 20;
 
-/** The secret itself may have come, alone or behind a word, in any header. */
+/** The sender may have sent the secret itself, alone or after a word, in any header. */
 function* otherTokens(delivery: Delivery, { name, credentialHeaders }: Scheme): Generator<Cause> {
   for (const [header, value] of delivery.rawHeaders.slice(0, mostHeaders)) {
     const tokenHeader = header.toLowerCase();
@@ -199,7 +194,6 @@ function* otherSchemes(delivery: Delivery, { name: schemeName }: Scheme): Genera
   }
 }
 
-/** The JSON that makes a scheme by a recipe; usual values are left out. */
 function definitionOf(scheme: Scheme): CustomOptions & SchemeJson {
   const { recipe } = scheme;
   if (recipe === undefined) return {};
@@ -215,12 +209,12 @@ function definitionOf(scheme: Scheme): CustomOptions & SchemeJson {
 }
 
 function* timeUnits(scheme: Scheme): Generator<Cause> {
-  const read = scheme.recipe?.timestampFormat ?? 'unix';
+  const usedFormat = scheme.recipe?.timestampFormat ?? 'unix';
   const nameOf = (unit: string): string => (unit === 'unix' ? 'seconds' : unit);
   for (const timestampFormat of scheme.recipe === undefined ? [] : timestampFormats) {
-    if (timestampFormat === read) continue;
+    if (timestampFormat === usedFormat) continue;
     const owner = scheme.name === 'custom' ? '' : `: ${scheme.name} signs another unit`;
-    const sentence = `The signature matches; its time is in ${nameOf(timestampFormat)} and was read as ${nameOf(read)}${owner}.`;
+    const sentence = `The signature matches; its time is in ${nameOf(timestampFormat)} and was read as ${nameOf(usedFormat)}${owner}.`;
     const isUsual = timestampFormat === 'unix';
     yield {
       sentence,
@@ -229,11 +223,10 @@ function* timeUnits(scheme: Scheme): Generator<Cause> {
   }
 }
 
-/** The same recipe with the signature read as it came, and the secret decoded in another way. */
 function* otherRecipes(delivery: Delivery, scheme: Scheme): Generator<Cause> {
   yield* timeUnits(scheme);
   const definition = definitionOf(scheme);
-  const came = candidateSignatures(delivery).flatMap((candidate) => {
+  const recipes = candidateSignatures(delivery).flatMap((candidate) => {
     const { header, prefix, encoding, separator, algorithms } = candidate;
     const [algorithm] = algorithms.includes('hmac-sha256') ? [undefined] : algorithms;
     if (prefix === undefined) return [];
@@ -247,22 +240,23 @@ function* otherRecipes(delivery: Delivery, scheme: Scheme): Generator<Cause> {
       },
     ];
   });
-  for (const sent of [...(definition.signatureHeader === undefined ? [] : [definition]), ...came]) {
+  for (const recipe of [...(definition.signatureHeader === undefined ? [] : [definition]), ...recipes]) {
     for (const secretEncoding of ['utf8', 'base64', 'hex', 'whsec'] as const) {
       const decoded =
         secretEncoding === 'utf8'
           ? 'taken as text'
           : `decoded from ${secretEncoding === 'hex' ? 'hex' : 'base64'}`;
-      const behind = sent.prefix === undefined || sent.prefix === '' ? '' : ` behind '${sent.prefix}'`;
-      const where = `The header ${sent.signatureHeader ?? ''} holds a matching ${sent.algorithm ?? 'hmac-sha256'} in ${sent.encoding === 'hex-upper' ? 'capital letters' : (sent.encoding ?? 'hex')}${behind}`;
-      const isHex = sent.encoding === 'hex';
+      const afterPrefix =
+        recipe.prefix === undefined || recipe.prefix === '' ? '' : ` behind '${recipe.prefix}'`;
+      const place = `The header ${recipe.signatureHeader ?? ''} holds a matching ${recipe.algorithm ?? 'hmac-sha256'} in ${recipe.encoding === 'hex-upper' ? 'capital letters' : (recipe.encoding ?? 'hex')}${afterPrefix}`;
+      const isHex = recipe.encoding === 'hex';
       yield {
-        sentence: `${where}, with the secret ${decoded}.`,
+        sentence: `${place}, with the secret ${decoded}.`,
         scheme: {
           ...definition,
-          ...sent,
-          encoding: isHex ? undefined : sent.encoding,
-          prefix: sent.prefix === '' ? undefined : sent.prefix,
+          ...recipe,
+          encoding: isHex ? undefined : recipe.encoding,
+          prefix: recipe.prefix === '' ? undefined : recipe.prefix,
           secretEncoding: secretEncoding === 'utf8' ? undefined : secretEncoding,
         },
       };
@@ -270,7 +264,6 @@ function* otherRecipes(delivery: Delivery, scheme: Scheme): Generator<Cause> {
   }
 }
 
-/** Nothing matches: the headers may still look like another scheme. */
 function withoutMatch(delivery: Delivery, scheme: Scheme, verification: Verification): string {
   const headerOf = (name: string): string => schemeNamed(name).credentialHeaders[0] ?? '';
   const names = delivery.rawHeaders.map(([name]) => name.toLowerCase());
@@ -278,7 +271,7 @@ function withoutMatch(delivery: Delivery, scheme: Scheme, verification: Verifica
     (name) => name !== 'custom' && name !== scheme.name && names.includes(headerOf(name)),
   );
   const { name: schemeName, credentialHeaders: headers } = scheme;
-  // Two vendors may share a header, such as GitHub and Meta, which is then no sign of another scheme.
+  // Two vendors may share a header, as GitHub and Meta do; then it is no sign of another scheme.
   if (similar.length > 0 && !similar.some((name) => headerOf(name) === headers[0])) {
     return `It carries the header of the scheme '${similar.join("' and '")}', but does not match with this secret; the scheme here is '${schemeName}'.`;
   }

@@ -1,4 +1,3 @@
-/** A way in which a secret is commonly miscopied. */
 export interface SecretChange {
   /** Completes "with the secret …". */
   readonly text: string;
@@ -7,7 +6,7 @@ export interface SecretChange {
   readonly shell: string;
 }
 
-/** In order of likelihood. A change that leaves the secret as it is gives nothing that was not tried. */
+/** The likeliest change is first. */
 export const secretChanges: readonly SecretChange[] = [
   {
     text: 'without the blanks at its ends',

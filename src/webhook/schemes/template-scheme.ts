@@ -30,19 +30,17 @@ type SharedOption =
   | ('algorithm' | 'encoding' | 'prefix' | 'secretEncoding')
   | ('timestampHeader' | 'timestampFormat' | 'nonceHeader');
 
-/** A scheme that sends a signature over a template in a header, as most services do. */
 export interface TemplateSchemeOptions
   extends Omit<SignatureHeaderFormat, SharedOption>, Pick<CustomOptions, SharedOption> {
   readonly name: string;
-  /** The signed bytes: `{timestamp}.{body}`; `{nonce}` and `{id}` both mean the value of `nonceHeader`. */
+  /**
+   * The signed bytes, such as `{timestamp}.{body}`. `{nonce}` and `{id}` both mean the value of `nonceHeader`.
+   */
   readonly content: string;
-  /** The form of a nonce or id, where the scheme restricts it; default: anything. */
   readonly noncePattern?: RegExp | undefined;
-  /** In milliseconds. */
   readonly toleranceMs: number;
 }
 
-/** The algorithm of a secret that is a public or private key; undefined for a shared secret. */
 function pairAlgorithm(
   { algorithm = 'hmac-sha256', ed25519Prefix }: Pick<TemplateSchemeOptions, 'algorithm' | 'ed25519Prefix'>,
   secret: Secret,
@@ -103,10 +101,12 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
     sign(message, key, now) {
       const stamp = formatTimestamp(now, timestampFormat);
       const { method, url, body } = message;
-      // Taking a URL apart costs as much as a signature.
+      // Parsing a URL costs as much as a signature.
       const path = template.slots.has('path') ? pathAndQuery(url) : '';
       const signed = template.fill({ method, url, path, body }, stamp, message.id);
-      const signature = prefixed(key, (own) => encode(signatureOf(own, key, signed), encoding));
+      const signature = prefixed(key, (keyAlgorithm) =>
+        encode(signatureOf(keyAlgorithm, key, signed), encoding),
+      );
       const headers: [string, string][] = [];
       if (nonceHeader !== undefined) headers.push([nonceHeader, message.id]);
       if (timestampHeader !== undefined) headers.push([timestampHeader, stamp]);
@@ -116,13 +116,13 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
     },
   };
 
-  function timeOf(delivery: Delivery, inSignature: string | undefined): Found {
+  function timeOf(delivery: Delivery, inSignature: string | undefined): HeaderValue {
     if (timestampHeader !== undefined) return soleHeader(delivery, timestampHeader, 'missing_timestamp');
     if (inSignature !== undefined) return { ok: true, value: inSignature };
     return rejected('missing_timestamp', `the header ${signatureHeader} has no ${timestampPrefix ?? ''}`);
   }
 
-  function nonceOf(delivery: Delivery): Found {
+  function nonceOf(delivery: Delivery): HeaderValue {
     if (nonceHeader === undefined) return { ok: true, value: '' };
     const nonce = soleHeader(delivery, nonceHeader, 'missing_nonce');
     if (!nonce.ok || options.noncePattern?.test(nonce.value) !== false) return nonce;
@@ -130,14 +130,14 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
   }
 
   function prefixed(key: Key, sign: (algorithm: Algorithm) => string): string {
-    const isOwn = takesKey(algorithm, kindOf(key.material) ?? 'secret');
-    if (isOwn) return prefix + sign(algorithm);
+    const fitsAlgorithm = takesKey(algorithm, kindOf(key.material) ?? 'secret');
+    if (fitsAlgorithm) return prefix + sign(algorithm);
     if (options.ed25519Prefix !== undefined) return options.ed25519Prefix + sign('ed25519');
     throw keyNotOfAlgorithm(algorithm);
   }
 }
 
-type Found = { readonly ok: true; readonly value: string } | Rejected;
+type HeaderValue = { readonly ok: true; readonly value: string } | Rejected;
 
 function pathAndQuery(url: string): string {
   const { pathname, search } = new URL(url);
@@ -150,17 +150,15 @@ type Slot = (typeof slots)[number];
 
 type Piece = { readonly literal: Buffer } | { readonly slot: Slot };
 
-/** The content that is signed, such as `{timestamp}.{body}`. */
 export interface Template {
   readonly slots: ReadonlySet<Slot>;
   /**
-   * The signed bytes, in order. Header values and request lines are bytes, which node decodes as Latin-1: `timestamp` and `id`
-   * are as they were sent. Only the values that are needed are encoded.
+   * The signed bytes, in order. Node decodes header values and request lines as Latin-1, so `timestamp` and
+   * `id` become the bytes that were sent.
    */
   fill(request: Signable, timestamp: string, id: string): readonly Uint8Array[];
 }
 
-/** Throws a `ConfigError` for an unknown name in braces, and for a template that does not cover the body. */
 export function parseTemplate(text: string): Template {
   const pieces = text
     .split(/(\{[^{}]*\})/)
@@ -189,7 +187,6 @@ function pieceOf(text: string): Piece {
   throw unknownSlot(text, slots);
 }
 
-/** The parts of a request that a signature may cover, in addition to a time and an id. */
 type Signable = Pick<Delivery, 'method' | 'url' | 'path' | 'body'>;
 
 function textOf(slot: Exclude<Slot, 'body'>, request: Signable, timestamp: string, id: string): string {
@@ -198,12 +195,12 @@ function textOf(slot: Exclude<Slot, 'body'>, request: Signable, timestamp: strin
   return slot === 'nonce' || slot === 'id' ? id : request[slot];
 }
 
-/** The URL with the delimiters of RFC 3986 decoded, as HubSpot signs it; every other percent-encoding stays. */
+/** HubSpot signs the URL with the delimiters of RFC 3986 decoded; every other percent-encoding stays. */
 const decodeDelimiters = (url: string): string =>
   url.replace(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi, (encoded) => decodeURIComponent(encoded));
 
 /**
- * Throws a `ConfigError` where a time or nonce is sent but not signed, or signed but not sent. One that is not signed
+ * Throws a `ConfigError` where a time or nonce is sent but not signed, or signed but not sent. An unsigned one
  * proves nothing: an attacker who replays a delivery can write a new one.
  */
 function rejectUnsigned(options: TemplateSchemeOptions, slots: ReadonlySet<Slot>): void {
@@ -220,36 +217,30 @@ function requireBoth(part: 'timestamp' | 'nonce', isSigned: boolean, source: str
   if (!isSigned && source !== undefined) throw sentNotSigned(part);
 }
 
-/** How one header, or several of one name, hold signatures and perhaps the signed time. */
 export interface SignatureHeaderFormat {
-  /** The header's name, in lower case. */
   readonly signatureHeader: string;
   readonly algorithm: Algorithm;
   readonly encoding: Encoding;
-  /** The text before each signature, such as `sha256=`. */
   readonly prefix: string;
-  /** Set where the header may hold several values; those with another prefix are then ignored. */
+  /** Allows several values in the header; values with another prefix are then ignored. */
   readonly separator?: string | undefined;
-  /** The text before the signed time, where it stands in the same header. */
   readonly timestampPrefix?: string | undefined;
   /** The text before an Ed25519 signature, where the scheme has such keys beside its secrets. */
   readonly ed25519Prefix?: string | undefined;
-  /** Whether the header may be sent several times, one signature each. */
   readonly repeated?: boolean | undefined;
 }
 
 interface SignatureHeader {
-  /** Those that could be read: at least one. */
   readonly signatures: readonly Signature[];
   readonly timestamp: string | undefined;
 }
 
-/** More than a rotation of keys needs; without a limit, one request could cause thousands of comparisons. */
+/** A rotation of keys needs fewer. Without a limit, one request could cause thousands of comparisons. */
 const maxSignatures = 16;
 
 /**
- * Reads the signatures of deliveries, decoded strictly. One that cannot be read counts only when there is no other: a
- * sender may add signatures of a kind that is not known here.
+ * Decodes strictly. An unreadable signature is ignored when there is another one: a sender may add signatures
+ * of a kind that is not known here.
  */
 export function signatureHeaderReader(
   format: SignatureHeaderFormat,
@@ -267,9 +258,9 @@ export function signatureHeaderReader(
     if (stamps.length > 1) {
       return rejected('repeated_credential', `the header ${header} has two ${timestampPrefix ?? ''}`);
     }
-    const signatures: Signature[] = [];
-    addSignatures(signatures, entries, prefix, algorithm, encoding);
-    if (ed25519Prefix !== undefined) addSignatures(signatures, entries, ed25519Prefix, 'ed25519', encoding);
+    const signatures = signaturesIn(entries, prefix, algorithm, encoding);
+    if (ed25519Prefix !== undefined)
+      signatures.push(...signaturesIn(entries, ed25519Prefix, 'ed25519', encoding));
     if (signatures.length > 0) return { signatures, timestamp: stamps[0]?.slice(timestampPrefix?.length) };
     return rejected(
       'malformed_credential',
@@ -280,21 +271,20 @@ export function signatureHeaderReader(
   };
 }
 
-/** Adds those that can be read of the signatures with this prefix. */
-function addSignatures(
-  signatures: Signature[],
+function signaturesIn(
   entries: readonly string[],
   prefix: string,
   algorithm: Algorithm,
   encoding: Encoding,
-): void {
+): Signature[] {
+  const signatures: Signature[] = [];
   for (const entry of entries) {
     const bytes = entry.startsWith(prefix) ? decode(entry.slice(prefix.length), encoding) : undefined;
     if (bytes !== undefined && hasLengthOf(algorithm, bytes)) signatures.push({ algorithm, bytes });
   }
+  return signatures;
 }
 
-/** The values between the separators, without the blanks around them. */
 function entryReader(format: SignatureHeaderFormat): (delivery: Delivery) => readonly string[] | Rejected {
   const { signatureHeader: header, repeated = false } = format;
   // A proxy may join repeated headers by commas (RFC 9110, section 5.3).
@@ -308,14 +298,14 @@ function entryReader(format: SignatureHeaderFormat): (delivery: Delivery) => rea
       return rejected('repeated_credential', `the header ${header} holds more than one value`);
     }
     if (separator === undefined) return values;
-    // Some senders write blanks around it, and some do not.
+    // Some senders write blanks around the separator, and some do not.
     return values.flatMap((value) => value.split(separator.trim() || separator)).map((entry) => entry.trim());
   };
 }
 
 /**
- * Whether a proxy made one value of two headers. Where a comma separates the entries of the header itself, nothing shows
- * it but a second time.
+ * Recognizes one value that a proxy made of two headers. Where a comma separates the entries of the header
+ * itself, only a second time shows it.
  */
 function joinedHeaderTest(format: SignatureHeaderFormat): (value: string) => boolean {
   const { separator, prefix, timestampPrefix, ed25519Prefix } = format;

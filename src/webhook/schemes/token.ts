@@ -4,11 +4,11 @@ import { emptyToken, unsendableToken } from '../errors.ts';
 import type { Scheme } from '../scheme.ts';
 import { rejected } from '../delivery-answer.ts';
 
-/** Of the specification, section 5. */
+/** The specification, section 5, sets this name. */
 const defaultTokenHeader = 'x-webhook-token';
 
 /**
- * A shared token in a header. It proves the sender, not the body. Throws a `ConfigError` for what is no name of a header.
+ * A token proves the sender, not the body. Throws a `ConfigError` for a text that is not a name of a header.
  */
 export function token(name = defaultTokenHeader): Scheme {
   const header = fieldName(name);
@@ -22,7 +22,8 @@ export function token(name = defaultTokenHeader): Scheme {
     key(secret) {
       const text = secret.reveal();
       if (text === '') throw emptyToken();
-      // A header loses spaces at its ends and cannot hold control characters: such a token would never match.
+      // A header loses spaces at its ends and cannot hold control characters, so such a token would never
+      // match.
       if (text !== text.trim() || /[\x00-\x1f\x7f]/.test(text)) {
         throw unsendableToken();
       }
@@ -30,9 +31,9 @@ export function token(name = defaultTokenHeader): Scheme {
     },
 
     authenticate(delivery, keys) {
-      const found = soleHeader(delivery, header);
-      if (!found.ok) return found;
-      const received = Buffer.from(found.value, 'latin1');
+      const sole = soleHeader(delivery, header);
+      if (!sole.ok) return sole;
+      const received = Buffer.from(sole.value, 'latin1');
       const matches = keys.map((key) => equalsKey(key, received));
       const key = matches.indexOf(true);
       if (key !== -1) return { ok: true, key };
