@@ -11,14 +11,15 @@ export interface Condition {
 }
 
 /**
- * Parses `metadata.source=facebook`, `contact.email~@example.com` or `score>=10`; spaces around the operator are ignored.
+ * Parses `metadata.source=facebook`, `contact.email~@example.com` or `score>=10`; spaces around the operator are ignored, and
+ * `==` is `=`.
  * Undefined without a path or an operator. Throws a `UsageError` when `>` or `<` stands before neither number nor time.
  */
 export function parseCondition(text: string): Condition | undefined {
-  const [, typedPath = '', typedOperator = '', typedValue = ''] =
-    /^([^=!~<>]+)(!=|>=|<=|[=~<>])([^]*)$/.exec(text) ?? [];
+  const [, typedPath = '', typedOperator, typedValue = ''] =
+    /^([^=!~<>]+)(!=|>=|<=|==|=(?![~<>])|[~<>])([^]*)$/.exec(text) ?? [];
   const path = typedPath.trim();
-  const operator = operators.find((known) => known === typedOperator);
+  const operator = typedOperator === '==' ? '=' : operators.find((name) => name === typedOperator);
   if (path === '' || operator === undefined) return undefined;
   const condition = { path: path.split('.'), operator, value: typedValue.trimStart() };
   if (comparesOrder(condition) && boundOf(condition.value, 0) === undefined) {

@@ -19,8 +19,9 @@ import {
 
 type Run<O> = (options: O, context: Context) => Promise<Outcome>;
 
-/** One kind of JSON object that a command prints; its fields are public. */
+/** A kind of JSON object that a command prints; its fields are public. */
 export interface OutputRecord {
+  /** Its meaning, for help. */
   readonly what: string;
   /** The value of its member `type`. */
   readonly type?: string;
@@ -29,49 +30,48 @@ export interface OutputRecord {
   readonly sometimes?: readonly string[];
 }
 
-/** Names of members, with spaces between them. */
 export const members = (names: string): readonly string[] => names.split(' ');
 
-/** Of commands that print leads as they are, `--fields` apart. */
+/** A lead that is printed as it is. */
 export const leadRecord: OutputRecord = {
   what: 'a lead, with every field that it was sent with',
   fields: ['id'],
   sometimes: ['category', 'contact', 'metadata', 'createdAt', 'status'],
 };
 
-/** Meanings of exit codes that not every command has; an empty text is the usual meaning. */
+/** Meanings of exit codes that not every command has; an empty text is the general meaning. */
 export type OwnExits = Readonly<Partial<Record<Extract<ExitCode, 4 | 5 | 6 | 7>, string>>>;
 
-/** Of a command that asks the service. */
+/** The codes of a command that asks the service. */
 export const serviceExits: OwnExits = { 4: '', 5: '', 6: '' };
 
-/** One command, declared once; parsing and help read it as data. */
+/** The declaration of a command; parsing and help read it as data. */
 export interface CommandSpec {
   readonly name: string;
   readonly summary: string;
   /** More than the summary, for the command's own help. */
   readonly description?: string;
-  /** A list under the flags in its help: what some argument may be. */
+  /** A list under the flags in its help, such as the values of an argument. */
   readonly listing?: { readonly title: string; readonly rows: readonly (readonly [string, string])[] };
   /** In the order in which they are typed; the optional ones last. */
   readonly arguments: Arguments;
   readonly flags: Flags;
-  /** Flags that its help shows, in this order, where all of them would not fit a screen. */
+  /** The flags of a help that fits one screen, in this order. */
   readonly everyday?: readonly string[];
-  /** Beside those that every command ends with. */
+  /** Codes beside those that every command ends with. */
   readonly exits?: OwnExits;
-  /** Of the JSON forms, in the order in which they are printed. */
+  /** The JSON objects, in the order in which they are printed. */
   readonly output?: readonly OutputRecord[];
   /** Command lines that run as printed. */
   readonly examples: readonly string[];
   readonly subcommands: readonly CommandSpec[];
-  /** Runs with a profile that is not stored: it makes one, or lists those that are. Any other command rejects it. */
+  /** It runs with a profile that is not stored, which other commands reject. */
   readonly allowsNewProfile?: true;
-  /** Checks what was typed; the result loads the command's code and runs it. Undefined for a group of subcommands. */
+  /** Checks the typed values; the result loads the command's code and runs it. Undefined for a group of subcommands. */
   readonly prepare?: (typed: TypedValues) => (context: Context) => Promise<Outcome>;
 }
 
-/** One line of the command table; `load` brings the flags, which in turn bring the code when the command runs. */
+/** A row of the command table; `load` gives the flags, which load the code when the command runs. */
 export interface ListedCommand {
   readonly name: string;
   readonly group: 'Setup' | 'Pull' | 'Push' | 'Prove' | 'Emulate' | 'Shell';
@@ -126,14 +126,14 @@ export const commandGroup = (
   spec: CommandTexts & { readonly subcommands: readonly CommandSpec[] },
 ): CommandSpec => ({ arguments: {}, flags: {}, ...spec });
 
-/** What was typed, by option name: text, texts, true for a flag without a value, false for `--no-NAME`. */
+/** Text or texts by option name, true for a flag without a value, false for `--no-NAME`. */
 export type TypedValues = Readonly<Record<string, unknown>>;
 
 interface CheckedSpec extends Pick<CommandSpec, 'arguments' | 'flags'> {
   readonly settle?: ((options: never) => object) | undefined;
 }
 
-/** Typed words as checked options. Throws a `UsageError` that names the flag, what was typed and what is expected. */
+/** Throws a `UsageError` that names the flag, the typed text and what is expected. */
 export function checkOptions(
   { arguments: args, flags, settle }: CheckedSpec,
   typed: TypedValues,
@@ -173,17 +173,17 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
     throw new UsageError(`${label}: the value is empty`, { hint: `it must be ${type.expected}` });
   const error = type.errorFor?.(text);
   if (error !== undefined) throw error;
-  const shown = type.isHidden === true ? 'that' : `'${withoutCredentials(text)}'`;
+  const quoted = type.isHidden === true ? 'that' : `'${withoutCredentials(text)}'`;
   const meant = type.meant?.(text);
-  throw new UsageError(`${label}: ${shown} is not ${type.expected}`, {
+  throw new UsageError(`${label}: ${quoted} is not ${type.expected}`, {
     hint: meant === undefined ? didYouMean(text, type.choices ?? []) : `did you mean '${meant}'?`,
   });
 }
 
-/** What is typed where a URL is expected may hold `user:password@`. */
+/** A URL may hold `user:password@`. */
 const withoutCredentials = (text: string): string => text.replace(/^(\w[\w+.-]*:\/\/)?\S*:\S*@/, '$1…@');
 
-/** With the zone of the settings, where a command reads or shows times in one and none was typed. */
+/** Adds the zone of the settings where a command has `--zone` and none was typed. */
 async function withZone(
   flags: Flags,
   options: Record<string, unknown>,
@@ -201,9 +201,9 @@ function expandShortForms(flags: Flags, typed: TypedValues): TypedValues {
     if (shortFor === undefined || typed[key] !== true) continue;
     const [target, value] = shortFor;
     const before = typed[target];
-    const known = (flags[target] as ValueFlag<unknown>).type.parse;
-    // An unknown value is the error to report first.
-    if (typeof before === 'string' && before !== value && known(before) !== undefined) {
+    const { parse } = (flags[target] as ValueFlag<unknown>).type;
+    // A wrong value is the error to report first.
+    if (typeof before === 'string' && before !== value && parse(before) !== undefined) {
       throw new UsageError(`--${flagName(key)} and --${flagName(target)} ${before} do not go together`, {
         hint: `--${flagName(key)} is short for --${flagName(target)} ${value}`,
       });

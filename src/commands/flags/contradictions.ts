@@ -30,8 +30,8 @@ export function rejectContradictions(declared: Declared, typed: TypedValues, opt
     }
     const excluded = flag.without?.find(isTrue);
     if (excluded !== undefined) {
-      const shown = excluded.startsWith('-') ? excluded : excluded.toUpperCase();
-      throw new UsageError(`${name} and ${shown} do not go together`, {
+      const label = excluded.startsWith('-') ? excluded : excluded.toUpperCase();
+      throw new UsageError(`${name} and ${label} do not go together`, {
         hint: choicesBeside(name, flag, flagNamed(flags, excluded.split(' ')[0])) ?? 'leave one of them out',
       });
     }

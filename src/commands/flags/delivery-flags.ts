@@ -4,34 +4,23 @@ import { schemeNames } from '../../webhook/presets.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
 import { httpUrl, secret } from './flag-values.ts';
 
-/** A URL without credentials, which would be shown with it. What follows `#` is never sent. */
-const urlWithoutCredentials = (hint: string): ValueType<URL> => ({
+/** The URL of a receiver, without credentials, since messages and the page show it. */
+export const receiverUrl: ValueType<URL> = {
   ...httpUrl,
   parse: (typed) => {
     const url = httpUrl.parse(typed);
     if (url === undefined) return undefined;
     if (url.username !== '' || url.password !== '') {
-      throw new UsageError('the URL holds a user name or password', { hint });
+      throw new UsageError('the URL holds a user name or password', {
+        hint: "leave it out of the URL; where there is --header, that adds 'Authorization: Basic …'",
+      });
     }
     url.hash = '';
     return url;
   },
-});
+};
 
-/** The URL of a receiver. */
-export const receiverUrl = urlWithoutCredentials(
-  "leave it out of the URL; a header is added with --header 'Authorization: Basic …'",
-);
-
-/** Where deliveries may be replayed to: the same on every command that serves the page over the inbox. */
-export const replayToFlag = {
-  value: 'url',
-  type: urlWithoutCredentials('leave it out of the URL: the page shows it'),
-  repeatable: true,
-  help: 'let the page send stored deliveries there once more, and nowhere else',
-} as const;
-
-/** Which certificates of a receiver are accepted: the same on every command that delivers to one. */
+/** The certificates of a receiver that are accepted. */
 export const trustFlags = inGroup('Trust', {
   ca: {
     value: 'file',
@@ -43,10 +32,10 @@ export const trustFlags = inGroup('Trust', {
 
 export type TrustOptions = OptionsOf<typeof trustFlags>;
 
-/** Read where it is used, since it may be a file. */
+/** It is read later, since it may be a file. */
 const scheme: ValueType<string> = { ...text, expected: 'a scheme', choices: schemeNames };
 
-const everyday = {
+const authentication = {
   token: {
     value: 'token',
     type: secret,
@@ -89,7 +78,7 @@ const everyday = {
   },
 } satisfies Flags;
 
-/** How deliveries are authenticated: the same on every command that receives or sends them. */
-export const schemeFlags = (heading: string): typeof everyday => inGroup(heading, everyday);
+/** How deliveries are authenticated, on every command that receives or sends them. */
+export const schemeFlags = (heading: string): typeof authentication => inGroup(heading, authentication);
 
-export type SchemeOptions = OptionsOf<typeof everyday>;
+export type SchemeOptions = OptionsOf<typeof authentication>;

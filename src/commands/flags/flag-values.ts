@@ -6,10 +6,9 @@ import { Secret } from '../../secret.ts';
 import { parseDuration, parseInstant } from '../../time/time-text.ts';
 import { parseStretch } from '../../time/zone.ts';
 import { parsePointer } from '../../json/exact.ts';
-import { textOfSecret } from '../../files/read.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
 import { unreadable } from '../../files/errors.ts';
-import { readInput } from '../../files/read.ts';
+import { readInput, textOfSecret } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */
@@ -21,7 +20,7 @@ export const limit: ValueType<number> = {
   expected: "a whole number from 1, or 'all'",
 };
 
-/** A text that means something at a time and in a zone, since a declaration has neither clock nor settings. */
+/** A time that is resolved later, since a declaration has neither clock nor settings. */
 interface TypedTime<T> {
   readonly text: string;
   /** `now` and what it gives are milliseconds since the epoch. */
@@ -34,7 +33,7 @@ function typedTime<T>(
 ): ValueType<TypedTime<T>> {
   return {
     parse: (text) =>
-      // What is a time at the epoch is one at any other moment.
+      // A text that is a time at the epoch is one at any moment.
       parse(text, 0, 'UTC') === undefined
         ? undefined
         : { text, at: (now, zone = 'UTC') => parse(text, now, zone) as T },
@@ -76,31 +75,27 @@ export const httpUrl: ValueType<URL> = {
   expected: 'a URL that starts with https:// or http://',
 };
 
-/** A condition beside the text that it was read from, in which spaces may stand around the operator. */
-export interface TypedCondition {
-  readonly text: string;
-  readonly condition: Condition;
-}
-
-export const condition: ValueType<TypedCondition> = {
-  parse: (text) => {
-    const parsed = parseCondition(text);
-    return parsed === undefined ? undefined : { text, condition: parsed };
-  },
+/** Two signs in the wrong order get a hint with the operator that they probably mean. */
+export const condition: ValueType<Condition> = {
+  parse: parseCondition,
   expected: "a condition such as metadata.source=facebook or, in quotes, 'score>=10'",
+  meant: (typed) =>
+    /=[~<>]/.test(typed)
+      ? typed.replace(/=([~<>])/, (_, sign) => (sign === '~' ? '~' : `${sign}=`))
+      : undefined,
 };
 
 /** `--fields id,contact.email`: dotted paths, at least one. */
 export const fieldList: ValueType<readonly string[]> = {
   parse: (typed) => {
     const fields = typed.split(',').map((field) => field.trim());
-    const named = fields.filter((field) => field !== '');
-    return named.length === 0 ? undefined : named;
+    const names = fields.filter((field) => field !== '');
+    return names.length === 0 ? undefined : names;
   },
   expected: 'a list of fields such as id,contact.email',
 };
 
-/** An empty one passes here: it is a configuration error of its own, found when the key is made. */
+/** Accepts an empty text, which is a configuration error when the key is made. */
 export const secret: ValueType<Secret> = { ...anyText, parse: (typed) => new Secret(typed) };
 
 /** `1s,5s,30s`, or `none`: waits in milliseconds. */
@@ -129,7 +124,6 @@ export const requestRate: ValueType<{ readonly requests: number; readonly window
 export const headerValue: ValueType<readonly [name: string, value: string]> = {
   parse: (typed) => {
     const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):(.*)$/s.exec(typed) ?? [];
-
     if (name === undefined || value === undefined || /[\x00-\x08\x0a-\x1f\x7f]/.test(value)) {
       // Not quoted, as other flags are: a header may hold a credential.
       throw new UsageError('--header: that is no header', { hint: "write it as 'Name: value'" });
@@ -139,25 +133,26 @@ export const headerValue: ValueType<readonly [name: string, value: string]> = {
   expected: "a header such as 'X-Source: test'",
 };
 
-/** `--lead-at`: a JSON Pointer in which `*` steps through an array, and of which an empty one is the body; or `auto`. */
+/** `auto`, or a JSON Pointer in which `*` steps through an array; an empty one is the body. */
 export const leadPointer: ValueType<LeadAt> = {
   parse: (typed) => (typed === 'auto' ? typed : parsePointer(typed)),
   expected: 'auto or a JSON Pointer such as /data',
 };
 
-/**
- * The secrets of files, one each; `-` is stdin. Throws a `ConfigError` for a file that cannot be read.
- */
+/** Reads one secret from each file; `-` is stdin. Throws a `ConfigError` for a file that cannot be read. */
 export async function readSecrets(
   files: readonly string[],
   context: Pick<Context, 'stdin'>,
 ): Promise<Secret[]> {
   const secrets: Secret[] = [];
   for (const file of files) {
-    const bytes = await readInput(file, context.stdin, (cause) => {
-      return new ConfigError(unreadable(`the secret in ${file}`, cause), { cause });
-    });
-    secrets.push(new Secret(textOfSecret(bytes, `the secret in ${file}`)));
+    const place = `the secret in ${file}`;
+    const bytes = await readInput(
+      file,
+      context.stdin,
+      (cause) => new ConfigError(unreadable(place, cause), { cause }),
+    );
+    secrets.push(new Secret(textOfSecret(bytes, place)));
   }
   return secrets;
 }

@@ -1,11 +1,11 @@
 import { anyText, type ValueType } from '../../config/value-types.ts';
 
 interface FlagText {
-  /** What it does, for help; the choices, the default and `repeatable` are added to it. */
+  /** Its meaning; help adds the choices, the default and so on. */
   readonly help?: string | undefined;
-  /** One letter. */
+  /** A letter: `o` is `-o`. */
   readonly short?: string | undefined;
-  /** Heading in help; flags without one come under "Options". */
+  /** Heading in help, "Options" by default. */
   readonly group?: string;
   /** Flags that it needs, each as it is typed, with a value where that counts: `--bookmark | --follow` is one or the other. */
   readonly with?: readonly string[];
@@ -13,7 +13,7 @@ interface FlagText {
   readonly without?: readonly string[];
 }
 
-/** Takes no value: `--gzip`. */
+/** A flag without a value: `--gzip`. */
 export interface Switch extends FlagText {
   /** Written as `--no-NAME`; the option is true unless it is given. */
   readonly negated?: true;
@@ -23,16 +23,16 @@ export interface Switch extends FlagText {
   readonly shortFor?: readonly [flag: string, value: string];
 }
 
-/** Takes a value: `--limit 20`. */
+/** A flag with a value: `--limit 20`. */
 export interface ValueFlag<T> extends FlagText {
   /** Name of the value in help: `<n>`. */
   readonly value: string;
   readonly type: ValueType<T>;
   /** May be given several times; the option is a list. */
   readonly repeatable?: true;
-  /** The value when the flag is missing, as a user would type it. */
+  /** The value without the flag, as a person would type it. */
   readonly default?: string;
-  /** In words, what happens when the flag is missing and the option stays undefined. */
+  /** In words, the meaning of an undefined option. */
   readonly otherwise?: string | undefined;
   /** The value when the flag is given without one. */
   readonly bare?: string;
@@ -46,13 +46,13 @@ export interface ValueFlag<T> extends FlagText {
   readonly variable?: string;
 }
 
-/** One flag, declared once: parsing, checking, help and the option's type come from here. */
+/** Parsing, checks, help, man pages, completion and the option's type come from this declaration. */
 export type Flag = Switch | ValueFlag<unknown>;
 
 /** By option name: `pageSize` is `--page-size`. */
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** A word that stands for itself: `leads show ID`. */
+/** A word without a flag: `leads show ID`. */
 export interface Argument<T = unknown> {
   readonly help: string;
   readonly type: ValueType<T>;
@@ -105,11 +105,11 @@ export const orList = (words: readonly string[]): string =>
 export const flagName = (key: string): string =>
   key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** As it is typed: `--page-size`, `--no-check`. */
+/** The name that is typed: `--page-size`, `--no-check`. */
 export const longName = (key: string, flag: Flag): string =>
   isSwitch(flag) && flag.negated === true ? `--no-${flagName(key)}` : `--${flagName(key)}`;
 
-/** As help and man pages show it: `-o, --output <file>`. */
+/** The term in help: `-o, --output <file>`. */
 export function flagTerm(key: string, flag: Flag): string {
   const short = flag.short === undefined ? '' : `-${flag.short}, `;
   if (isSwitch(flag))
@@ -118,7 +118,7 @@ export function flagTerm(key: string, flag: Flag): string {
   return `${short}${longName(key, flag)}${flag.joined === true ? `[=${flag.value}]` : ` ${value}`}`;
 }
 
-/** As help shows it: `<key>`, `[value]`, `[id...]`. */
+/** The term in help: `<key>`, `[value]`, `[id...]`. */
 export function argumentTerm(name: string, { optional, repeatable }: Argument): string {
   const word = repeatable === true ? `${name}...` : name;
   return optional === true ? `[${word}]` : `<${word}>`;

@@ -7,32 +7,35 @@ import { didYouMean } from '../../output/suggest.ts';
 
 export const isJson = (typed: string): boolean => /^\s*[[{]/.test(typed);
 
+interface Expected {
+  /** The flag or the setting that gave the text, for errors. */
+  readonly where: string;
+  readonly kind: 'scheme' | 'target';
+  readonly names?: readonly string[];
+}
+
 /**
- * A `scheme` or `target` that is JSON itself, or in a file. Throws a `ConfigError` that says the place of what is wrong and
+ * Parses a text that is JSON, or names a file that holds it. Throws a `ConfigError` that gives the place of the fault and
  * quotes no more than a character: the text may hold a secret.
  */
-export async function jsonOrFile(
-  typed: string,
-  { where, what, known = [] }: { where: string; what: 'scheme' | 'target'; known?: readonly string[] },
-): Promise<unknown> {
+export async function jsonOrFile(typed: string, expected: Expected): Promise<unknown> {
   const isText = isJson(typed);
-  const document = readDocument(isText ? Buffer.from(typed) : await contentOf(typed));
+  const document = readDocument(isText ? Buffer.from(typed) : await contentOf(typed, expected));
   if (document.ok) return JSON.parse(document.json.toString('utf8', document.start)) as unknown;
-  throw new ConfigError(`${isText ? where : typed}: ${documentDetail(document.fault, `the ${what}`)}`);
+  const place = isText ? expected.where : typed;
+  throw new ConfigError(`${place}: ${documentDetail(document.fault, `the ${expected.kind}`)}`);
+}
 
-  async function contentOf(file: string): Promise<Uint8Array> {
-    try {
-      return await readFile(file);
-    } catch (cause) {
-      const { code } = cause as NodeJS.ErrnoException;
-      if (code !== 'ENOENT') {
-        throw new ConfigError(unreadable(`the ${what} in ${file}`, cause), { cause });
-      }
-      const shown = file.replace(/\/\/\S*@/, '//…@');
-      throw new ConfigError(`${where}: '${shown}' is no ${what}, and there is no such file`, {
-        hint: didYouMean(file, known) ?? `see 'leads help ${what}s', or give it as JSON or in a file`,
-        cause,
-      });
-    }
+async function contentOf(file: string, { where, kind, names = [] }: Expected): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new ConfigError(unreadable(`the ${kind} in ${file}`, cause), { cause });
+    const name = file.replace(/\/\/\S*@/, '//…@');
+    throw new ConfigError(`${where}: '${name}' is no ${kind}, and there is no such file`, {
+      hint: didYouMean(file, names) ?? `see 'leads help ${kind}s', or give it as JSON or in a file`,
+      cause,
+    });
   }
 }

@@ -6,13 +6,13 @@ import type { Unproven } from '../../service/pagers/pager.ts';
 import { ComeBackError } from '../../service/client/retry.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 
-/** Whether a run was stopped by Ctrl-C, which is the ordinary end of one that goes on until then. */
+/** Ctrl-C is the ordinary end of a run that has no other one. */
 export const isCtrlC = ({ aborted, reason }: AbortSignal): boolean =>
   aborted && reason instanceof InterruptedError && reason.signal === 'SIGINT';
 
 /**
- * What to do with the end of a walk that proves nothing; undefined: it is an `IncompleteError`. What is accepted counts as
- * a complete walk, so a bookmark moves, and the note says that as well.
+ * Makes a note of an unproven end where it is accepted; undefined: such an end is an `IncompleteError`. An accepted walk
+ * counts as complete, so a bookmark moves.
  */
 export function unprovenHandler(
   isAccepted: boolean,
@@ -20,17 +20,18 @@ export function unprovenHandler(
   movesBookmark = false,
 ): ((end: Unproven) => void) | undefined {
   if (!isAccepted) return undefined;
-  const what = movesBookmark ? 'the bookmark moves past leads that may be missing' : 'leads may be missing';
+  const doubt = movesBookmark ? 'the bookmark moves past leads that may be missing' : 'leads may be missing';
   return ({ reason }) => {
-    messages.note('incomplete', `${what}: ${reason.message}`);
+    messages.note('incomplete', `${doubt}: ${reason.message}`);
   };
 }
 
-const said = new WeakSet<object>();
+/** The messages of runs that warned of an incomplete poll. */
+const warned = new WeakSet<object>();
 
 /**
- * The end of a later poll. One that proves nothing is said once in a run, also under `--quiet`, and gives undefined: the
- * next poll reaches as far back again. Passes every other failure on.
+ * Gives the end of a later poll, or undefined for one that proves nothing: the next poll reaches as far back. The first of
+ * them in a run is a warning, also under `--quiet`. Throws every other failure.
  */
 export async function completeWalk<T>(
   poll: () => Promise<T>,
@@ -40,13 +41,13 @@ export async function completeWalk<T>(
     return { end: await poll() };
   } catch (error) {
     if (!(error instanceof IncompleteError)) throw error;
-    if (!said.has(messages)) messages.warn(`${error.message}; trying again`);
-    said.add(messages);
+    if (!warned.has(messages)) messages.warn(`${error.message}; trying again`);
+    warned.add(messages);
     return undefined;
   }
 }
 
-/** How long the service is left alone, as it asked: the requests' own gate holds as long. */
+/** In milliseconds, as the service asked: no request leaves earlier anyway. */
 const askedMs = (error: Healing): number =>
   error instanceof ComeBackError ? Math.min(error.waitMs, longestHoldMs) : 0;
 
@@ -56,15 +57,15 @@ const heals = (error: unknown, hasWorked: boolean): error is Healing =>
   error instanceof ServiceError || (hasWorked && error instanceof DataError);
 
 interface Polling {
-  /** Between two attempts, in milliseconds. */
+  /** Between two polls, in milliseconds. */
   readonly every: number;
-  /** An answer that is not what it must be may heal as well, since there was a good one before. */
+  /** After a good answer, a malformed one may heal as well. */
   readonly hasWorked: boolean;
 }
 
 /**
- * Repeats a step of a run that polls until the service is there again, and says when an outage begins and when it ends.
- * Passes on what does not heal by waiting: a rejected key, wrong usage, output that cannot be written, an interruption.
+ * Repeats a step of a run that polls until the service answers, and reports the begin and the end of an outage. Throws a
+ * failure that waiting does not mend: a rejected key, wrong usage, output that cannot be written, an interruption.
  */
 export async function outliveOutages<T>(
   step: () => Promise<T>,
@@ -83,8 +84,8 @@ export async function outliveOutages<T>(
       if (!heals(error, hasWorked) || signal.aborted) throw error;
       const why = error.message;
       const ms = Math.max(every, askedMs(error));
-      const again = ms > every ? `in ${formatDuration(ms)}` : `every ${formatSeconds(every)}`;
-      if (awaySince === undefined || ms > every) messages.say(`${why}; trying again ${again}`);
+      const when = ms > every ? `in ${formatDuration(ms)}` : `every ${formatSeconds(every)}`;
+      if (awaySince === undefined || ms > every) messages.say(`${why}; trying again ${when}`);
       awaySince ??= clock.steady();
       await messages.waiting({ ms, why, isExpected: true }, () => clock.sleep(ms, signal));
     }

@@ -5,27 +5,23 @@ import { findOutputPlace } from '../../files/output-place.ts';
 import { writeWhole } from '../../files/replace.ts';
 import { junitDocument, type TestSuite } from '../../output/junit.ts';
 
-/** What a file of a flag is called, and how one of an earlier run begins. */
+/** By flag: how a file of an earlier run begins. */
 const kinds = {
   junit: {
     name: 'JUnit report',
-    // Behind instructions and comments; a byte order mark counts as white space.
-    isOne: (text: string) =>
-      /^\s*(?:<\?(?:[^?]|\?(?!>))*\?>\s*|<!--(?:[^-]|-(?!->))*-->\s*)*<testsuites?[\s/>]/.test(text),
+    // Instructions and comments may come first; a byte order mark counts as white space.
+    pattern: /^\s*(?:<\?(?:[^?]|\?(?!>))*\?>\s*|<!--(?:[^-]|-(?!->))*-->\s*)*<testsuites?[\s/>]/,
   },
-  'write-baseline': {
-    name: 'baseline',
-    isOne: (text: string) => /^\s*\{[^]*"failing"\s*:\s*\[/.test(text),
-  },
+  'write-baseline': { name: 'baseline', pattern: /^\s*\{[^]*"failing"\s*:\s*\[/ },
 } as const;
 
-/** Before any work. Throws a `UsageError` for a file that is there and is none of that kind, and an `OutputError`. */
+/** Throws a `UsageError` for an existing file of another kind, which is the operator's, and an `OutputError`. */
 export async function checkReportPlace(path: string, flag: keyof typeof kinds): Promise<void> {
   const place = await findOutputPlace(path);
   if (place.kind !== 'file' || place.mode === undefined) return;
   const beginning = await withOutputErrors(path, () => beginningOf(place.path));
-  const { name, isOne } = kinds[flag];
-  if (beginning === '' || isOne(beginning)) return;
+  const { name, pattern } = kinds[flag];
+  if (beginning === '' || pattern.test(beginning)) return;
   throw new UsageError(`${path} exists and is no ${name}: it is not overwritten`, {
     hint: `name another file with --${flag}, or remove it`,
   });

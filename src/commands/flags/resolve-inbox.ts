@@ -11,7 +11,7 @@ import { readSecrets } from './flag-values.ts';
 
 type InboxContext = Pick<Context, 'env' | 'platform' | 'paths' | 'stdin' | 'messages'>;
 
-/** Whether a flag or `LEADS_INBOX` names an inbox, which is the profile's own otherwise. */
+/** Whether a flag or `LEADS_INBOX` names an inbox; otherwise it is the profile's. */
 export const isInboxNamed = ({ inbox }: InboxFlags, env: Context['env']): boolean =>
   (inbox ?? inEnvironment(env)) !== undefined;
 
@@ -28,12 +28,12 @@ export async function resolveInbox(
   const typed = flags.inbox ?? inEnvironment(env);
   if (typed === undefined) return ownInbox(profile, paths);
   const file = typed.startsWith('@') ? typed.slice(1) : undefined;
-  const named = file === undefined ? typed : await urlOfFile(file, context);
-  if (named === ':memory:') return named;
-  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(named) ?? [];
-  if (scheme === undefined) return resolve(named);
+  const place = file === undefined ? typed : await urlOfFile(file, context);
+  if (place === ':memory:') return place;
+  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place) ?? [];
+  if (scheme === undefined) return resolve(place);
   if (!/^postgres(ql)?$/i.test(scheme)) {
-    // Not quoted: a password may stand in it.
+    // The URL is not quoted, since it may hold a password.
     const message = `${flags.inbox === undefined ? 'LEADS_INBOX' : '--inbox'} is a URL of ${scheme}://`;
     const hint = 'it must be a file, :memory: or postgres://HOST/DATABASE';
     throw flags.inbox === undefined ? new ConfigError(message, { hint }) : new UsageError(message, { hint });
@@ -44,7 +44,7 @@ export async function resolveInbox(
     platform: context.platform,
     warn: (warning: Problem) => messages.warn(noteText(warning)),
   };
-  const location = { ...databaseLocation(named, options), file };
+  const location = { ...databaseLocation(place, options), file };
   if (file === undefined && flags.inbox !== undefined && location.url.password !== undefined) {
     messages.note(
       'inbox-password',
@@ -54,20 +54,17 @@ export async function resolveInbox(
   return location;
 }
 
-/**
- * The environment without the variables that the password of this inbox is taken from, for programs that are started: they
- * have no need for it. What the URL of a file says is not known here.
- */
+/** The environment for programs that are started, without the variables that may hold the password of this inbox. */
 export function withoutInboxPassword({ inbox }: InboxFlags, env: Context['env']): Context['env'] {
-  const named = inbox ?? inEnvironment(env) ?? '';
-  if (!/^(@|postgres(ql)?:\/\/(?![^/@]*:[^/@]+@))/i.test(named)) return env;
+  const place = inbox ?? inEnvironment(env) ?? '';
+  if (!/^(@|postgres(ql)?:\/\/(?![^/@]*:[^/@]+@))/i.test(place)) return env;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PGPASS(WORD|FILE)$/.test(name)));
 }
 
-/** The flags that name the same inbox once more, for a command line that is shown; starts with a space. */
+/** The flags that name the same inbox, for a command line in a message; they start with a space. */
 export function inboxWords({ inbox }: InboxFlags, location: string): string {
   if (inbox === undefined) return '';
-  // Without the password that may stand in the flag itself.
+  // The location has no password, which the flag may have.
   return ` --inbox ${shellWord(/^postgres(ql)?:/i.test(inbox) ? location : inbox)}`;
 }
 

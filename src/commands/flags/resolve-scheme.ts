@@ -11,9 +11,9 @@ import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
 import { isJson, jsonOrFile } from './json-or-file.ts';
 import { leadPointer, readSecrets } from './flag-values.ts';
-import { type SchemeOptions } from './delivery-flags.ts';
+import type { SchemeOptions } from './delivery-flags.ts';
 
-/** A scheme, and the secrets that were given for it, before it has read them. */
+/** A scheme with its secrets as texts: a scheme may refuse to read one. */
 export interface SchemeSecrets {
   readonly scheme: Scheme;
   readonly secrets: readonly Secret[];
@@ -25,76 +25,82 @@ export interface SchemeSecrets {
  * other, or for a scheme that cannot be read. Only `--no-verify` leads to `unverified`.
  */
 export async function resolveScheme(
-  given: SchemeOptions,
+  options: SchemeOptions,
   settings: Settings,
   context: Pick<Context, 'stdin'>,
   role: 'receives' | 'sends' = 'receives',
 ): Promise<Verifier> {
-  const { scheme, secrets } = await resolveSchemeSecrets(given, settings, context, role);
+  const { scheme, secrets } = await resolveSchemeSecrets(options, settings, context, role);
   const keys = secrets.map((secret) => scheme.key(secret));
   const [first] = keys;
   if (role === 'sends' && first !== undefined) rejectUnableToSign(scheme, first);
   return { scheme, keys };
 }
 
-/** How deliveries are sent; without a secret they are not signed. */
+/** The scheme that signs deliveries; without a secret they are not signed. */
 export async function resolveSigner(
-  given: SchemeOptions,
+  options: SchemeOptions,
   context: Pick<Context, 'stdin' | 'settings'>,
 ): Promise<Signer> {
-  const { scheme, keys } = await resolveScheme(given, await context.settings(), context, 'sends');
+  const { scheme, keys } = await resolveScheme(options, await context.settings(), context, 'sends');
   return { scheme: keys.length > 0 ? scheme : unverified, key: keys[0] };
 }
 
-/** The scheme before the secrets are read, for a caller that reports those which the scheme cannot read. */
+/** Does the same for a caller that reports the secrets which the scheme cannot read. */
 export async function resolveSchemeSecrets(
-  given: SchemeOptions,
+  options: SchemeOptions,
   settings: Settings,
   context: Pick<Context, 'stdin'>,
   role: 'receives' | 'sends' = 'receives',
 ): Promise<SchemeSecrets> {
-  const own = given.scheme === undefined ? undefined : await typedScheme(given.scheme, '--scheme');
-  if (own !== undefined) rejectWrongKind(given, own.name);
-  if (!given.verify) return { scheme: unverified, secrets: [] };
-  const stored = own === undefined || own.isName ? await storedScheme(settings) : undefined;
-  const name = own?.name ?? schemeName(given, stored?.name, settings, role);
-  // A scheme that is written down is whole: the options of the profile belong to another one.
-  const options = (stored?.name === name ? stored : own)?.options ?? {};
-  const scheme = schemeNamed(name, options);
-  if (own !== undefined) rejectUselessTolerance(scheme, own);
-  return { scheme, secrets: await secretsFor(name, given, settings, context) };
+  const typed = options.scheme === undefined ? undefined : await typedScheme(options.scheme, '--scheme');
+  if (typed !== undefined) rejectWrongKind(options, typed.name);
+  if (!options.verify) return { scheme: unverified, secrets: [] };
+  // A scheme as JSON is whole: the options of the profile belong to another one.
+  const stored = typed === undefined || typed.isName ? await storedScheme(settings) : undefined;
+  const name = typed?.name ?? schemeName(options, stored?.name, settings, role);
+  const definition = stored?.name === name ? stored : typed;
+  const scheme = schemeNamed(name, definition?.options ?? {});
+  if (typed !== undefined) rejectUselessTolerance(scheme, typed);
+  return { scheme, secrets: await secretsFor(name, options, settings, context) };
 }
 
-interface TypedScheme extends SchemeDefinition {
-  /** Nothing but a name was given. */
+interface WrittenScheme extends SchemeDefinition {
+  /** It is a name alone. */
   readonly isName: boolean;
 }
 
-/** `--scheme`: a known name, else JSON, else a file that holds it. Throws a `UsageError` for anything else. */
-async function typedScheme(typed: string, where: string): Promise<TypedScheme> {
-  if (schemeNames.includes(typed)) return { name: typed, options: {}, isName: true };
-  try {
-    return { ...readSchemeDefinition(await schemeJson(typed, where)), isName: false };
-  } catch (error) {
-    throw asUsageError(error);
-  }
+/** Reads a name, JSON, or a file that holds JSON. Throws a `ConfigError` for anything else. */
+async function readScheme(text: string, where: string): Promise<WrittenScheme> {
+  if (schemeNames.includes(text)) return { name: text, options: {}, isName: true };
+  const json = await jsonOrFile(text, { where, kind: 'scheme', names: schemeNames });
+  return { ...readSchemeDefinition(json), isName: false };
 }
+
+const typedScheme = (text: string, where: string): Promise<WrittenScheme> =>
+  readScheme(text, where).catch((error: unknown) => {
+    throw asUsageError(error);
+  });
+
+/** `webhook.scheme` of the profile. */
+const storedScheme = async ({ webhookScheme: text }: Settings): Promise<WrittenScheme | undefined> =>
+  text === undefined ? undefined : readScheme(text, 'the setting webhook.scheme');
 
 /**
- * A scheme as `webhook.scheme` keeps it, with the whole path of a file. Throws a `UsageError` for what `--scheme` refuses: it
- * may hold a secret, which would be shown.
+ * A scheme as `webhook.scheme` keeps it, with the whole path of a file. Throws a `UsageError` for a scheme that `--scheme`
+ * refuses.
  */
-export async function storableScheme(typed: string): Promise<string> {
-  const own = await typedScheme(typed, 'webhook.scheme');
+export async function storableScheme(text: string): Promise<string> {
+  const scheme = await typedScheme(text, 'webhook.scheme');
   try {
-    rejectUselessTolerance(schemeNamed(own.name, own.options), own);
+    rejectUselessTolerance(schemeNamed(scheme.name, scheme.options), scheme);
   } catch (error) {
     throw asUsageError(error);
   }
-  return own.isName || isJson(typed) ? typed : resolve(typed);
+  return scheme.isName || isJson(text) ? text : resolve(text);
 }
 
-/** What is wrong with the value of a flag, and would be a `ConfigError` in a profile: a file of a newer release is one anyway. */
+/** A fault in the value of a flag is wrong usage; a file of a newer release is a configuration error anyway. */
 export const asUsageError = (error: unknown): unknown =>
   error instanceof ConfigError && error.kind !== 'scheme-of-newer-version'
     ? new UsageError(error.message, { ...error.details, cause: error })
@@ -104,16 +110,6 @@ function rejectUselessTolerance(scheme: Scheme, { options }: SchemeDefinition): 
   if (options.toleranceMs === undefined || scheme.toleranceMs !== undefined) return;
   throw new UsageError(`tolerance: the scheme '${scheme.name}' signs no time`);
 }
-
-/** `webhook.scheme` of the profile, in the same forms. */
-const storedScheme = async ({ webhookScheme: typed }: Settings): Promise<SchemeDefinition | undefined> => {
-  if (typed === undefined) return undefined;
-  if (schemeNames.includes(typed)) return { name: typed, options: {} };
-  return readSchemeDefinition(await schemeJson(typed, 'the setting webhook.scheme'));
-};
-
-const schemeJson = (typed: string, where: string): Promise<unknown> =>
-  jsonOrFile(typed, { where, what: 'scheme', known: schemeNames });
 
 const hasToken = (options: SchemeOptions): boolean => options.token.length + options.tokenFile.length > 0;
 
@@ -157,17 +153,17 @@ async function secretsFor(
   settings: Settings,
   context: Pick<Context, 'stdin'>,
 ): Promise<readonly Secret[]> {
-  const what = name === 'token' ? 'token' : 'secret';
-  const typed = [...options[what], ...(await readSecrets(options[`${what}File`], context))];
+  const kind = name === 'token' ? 'token' : 'secret';
+  const typed = [...options[kind], ...(await readSecrets(options[`${kind}File`], context))];
   if (typed.length > 0) return typed;
   const stored = name === 'token' ? settings.webhookToken : settings.webhookSecret;
   if (stored !== undefined) return [stored];
-  throw new ConfigError(`the scheme '${name}' has no ${what}`, {
-    hint: `give --${what} or --${what}-file, or set LEADS_WEBHOOK_${what.toUpperCase()}`,
+  throw new ConfigError(`the scheme '${name}' has no ${kind}`, {
+    hint: `give --${kind} or --${kind}-file, or set LEADS_WEBHOOK_${kind.toUpperCase()}`,
   });
 }
 
-/** Where the leads are in a body, what says so (the flag, or the profile), and which field is their id. */
+/** Gives the place of leads in a body, the name of the flag or setting that says so, and the field that is their id. */
 export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt) {
   const option = '--lead-at';
   const leadAtNames: LeadAtNames = {

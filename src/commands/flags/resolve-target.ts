@@ -33,15 +33,15 @@ export async function resolveTarget(
       hint: 'name the authority of its certificate with --ca FILE',
     });
   }
-  const own = await authorityFor(url, paths.dataDir);
-  const named = ca === undefined ? undefined : await readCertificates(ca);
+  const localAuthority = await authorityFor(url, paths.dataDir);
+  const typedAuthority = ca === undefined ? undefined : await readCertificates(ca);
   return {
     url,
-    /** On this machine. */
+    /** It is on this machine. */
     isLocal,
-    trust: { authorities: [own, named].filter((pem) => pem !== undefined), insecure },
-    /** For `curl --cacert`: the file of `--ca`, or of our own authority; undefined: the usual authorities do. */
-    caFile: ca ?? (own === undefined ? undefined : authorityPath(paths.dataDir)),
+    trust: { authorities: [localAuthority, typedAuthority].filter((pem) => pem !== undefined), insecure },
+    /** For `curl --cacert`; undefined: curl's own authorities do. */
+    caFile: ca ?? (localAuthority === undefined ? undefined : authorityPath(paths.dataDir)),
     proxy: proxyFor(url, env),
   };
 }
@@ -53,9 +53,9 @@ async function readCertificates(file: string): Promise<string> {
     return pem;
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
-    const what = `the authority in ${file}`;
-    const noPem = `cannot read ${what}: it holds no certificate in PEM`;
-    const message = /^E[A-Z]+$/.test(code) ? unreadable(what, cause) : noPem;
+    const authority = `the authority in ${file}`;
+    const noPem = `cannot read ${authority}: it holds no certificate in PEM`;
+    const message = /^E[A-Z]+$/.test(code) ? unreadable(authority, cause) : noPem;
     throw new ConfigError(message, { option: 'ca', cause });
   }
 }
@@ -64,7 +64,7 @@ async function readCertificates(file: string): Promise<string> {
 export const whyNotAcknowledged = (result: PostResult): string =>
   explainFailure(result.ok ? { status: result.status } : { error: result.code });
 
-/** The error of a run in which no attempt was answered. `result`: of the first one. */
+/** The error of a run in which no attempt was answered; `result` is that of the first one. */
 export function notReached(result: PostResult, { url, proxy }: ResolvedTarget): ServiceError {
   const through = proxy === undefined ? '' : ` through the proxy ${proxy.host}`;
   return new ServiceError(`${url.origin} was not reached${through}: ${whyNotAcknowledged(result)}`, {
@@ -72,7 +72,6 @@ export function notReached(result: PostResult, { url, proxy }: ResolvedTarget): 
   });
 }
 
-/** What to do where nothing was reached. */
 function hintFor(
   result: PostResult,
   { protocol, hostname }: URL,

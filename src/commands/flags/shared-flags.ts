@@ -2,16 +2,16 @@ import { oneOf, text, timeZone } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
 import { condition, fieldList, pointInTime, stretch } from './flag-values.ts';
 
-/** From when to when: the same on every command that has a window of time. */
-export const timeFlags = (done: 'created' | 'received') =>
+/** A window of time. */
+export const timeFlags = (event: 'created' | 'received') =>
   ({
-    since: { value: 'time', type: pointInTime, help: `${done} then or later: 2026-01-31, yesterday, 7d` },
-    until: { value: 'time', type: pointInTime, help: `${done} before then` },
+    since: { value: 'time', type: pointInTime, help: `${event} then or later: 2026-01-31, yesterday, 7d` },
+    until: { value: 'time', type: pointInTime, help: `${event} before then` },
     in: {
       value: 'stretch',
       type: stretch,
       without: ['--since', '--until'],
-      help: `${done} in 2026-10, 2026-W42, yesterday, last-month`,
+      help: `${event} in 2026-10, 2026-W42, yesterday, last-month`,
     },
     zone: {
       value: 'zone',
@@ -24,7 +24,7 @@ export const timeFlags = (done: 'created' | 'received') =>
 
 export type TimeOptions = OptionsOf<ReturnType<typeof timeFlags>>;
 
-/** Which leads: the same on every command that pulls. */
+/** The filters of every command that pulls. */
 export const filterFlags = inGroup('Filters', {
   status: { value: 'status', type: text, help: 'as the service judges it, such as new' },
   category: { value: 'name', type: text, repeatable: true, help: 'any of these' },
@@ -48,7 +48,6 @@ export function formatFlags<const F extends string>(formats: readonly [F, ...F[]
   } as const;
 }
 
-/** Which inbox a command works on. */
 export const inboxFlags = {
   inbox: {
     value: 'place',

@@ -1,5 +1,5 @@
 import { noteText } from '../../describe.ts';
-import { messageOf, type Problem } from '../../errors.ts';
+import type { Problem } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import { DatabaseUnavailableError } from '../../inbox/postgres/database-errors.ts';
@@ -10,39 +10,43 @@ const longestPauseMs = 2000;
 
 type Warn = (warning: Problem) => void;
 
+/** The work of a command while its database is away. */
+interface Meanwhile {
+  /** Completes the message that the database is waited for. */
+  readonly message: string;
+  readonly begin: (whyNot: () => Promise<string>) => Promise<() => Promise<void>>;
+}
+
 /**
- * Opens an inbox whose database may be started later, and waits for it unless its URL says `wait=0`. What is found meanwhile
- * is said once. `meanwhile`: begins what is done until then, and says so. Throws what waiting cannot mend, and the signal's reason.
+ * Opens an inbox whose database may be started later, and waits for it unless its URL says `wait=0`. A warning is printed
+ * once. Throws a failure that waiting cannot mend, and the signal's reason.
  */
 export async function openOnceThere<T>(
   location: InboxLocation,
   open: (warn: Warn) => Promise<T>,
   { clock, messages, signal }: Pick<Context, 'clock' | 'messages' | 'signal'>,
-  meanwhile?: {
-    readonly said: string;
-    readonly begin: (whyNot: () => Promise<string>) => Promise<() => Promise<void>>;
-  },
+  meanwhile?: Meanwhile,
 ): Promise<T> {
-  const warn: Warn = (found) => messages.warn(noteText(found));
+  const warn: Warn = (warning) => messages.warn(noteText(warning));
   if (typeof location === 'string' || !location.url.isWaitedFor) return open(warn);
-  const said = new Set<string>();
+  const printed = new Set<string>();
   let isOpen = false;
-  const opened = (): Promise<T | DatabaseUnavailableError> =>
-    open((found) => {
-      if (isOpen || !said.has(found.kind)) warn(found);
-      said.add(found.kind);
+  const tryOpening = (): Promise<T | DatabaseUnavailableError> =>
+    open((warning) => {
+      if (isOpen || !printed.has(warning.kind)) warn(warning);
+      printed.add(warning.kind);
     }).catch(unavailable);
-  let result = await opened();
+  let result = await tryOpening();
   if (result instanceof DatabaseUnavailableError) {
     let why = result;
-    messages.warn(`waits for the database${meanwhile?.said ?? ''}: ${messageOf(why)}`);
-    const end = await meanwhile?.begin(() => Promise.resolve(messageOf(why)));
+    messages.warn(`waits for the database${meanwhile?.message ?? ''}: ${why.message}`);
+    const end = await meanwhile?.begin(() => Promise.resolve(why.message));
     try {
       for (let pauseMs = firstPauseMs; result instanceof DatabaseUnavailableError;) {
         why = result;
         await clock.sleep(pauseMs, signal);
         pauseMs = Math.min(2 * pauseMs, longestPauseMs);
-        result = await opened();
+        result = await tryOpening();
       }
       messages.say('the database answers');
     } finally {

@@ -121,8 +121,8 @@ function flagSections({ flags }: CommandSpec): Section[] {
 const flagRows = (flags: Flags, textOf = flagText): Row[] =>
   Object.entries(flags).map(([key, flag]) => [flagTerm(key, flag), textOf(flag)]);
 
-/** What stands before the first semicolon, and whatever is not text. */
-const briefText = (flag: Flag): string =>
+/** What stands before the first semicolon, the choices and the default. */
+const briefText = ({ with: _, without: _excluded, ...flag }: Flag): string =>
   flagText({ ...flag, help: flag.help?.split(';')[0], repeatable: undefined });
 
 function listing({ listing: list }: CommandSpec, width: number): string[][] {

@@ -56,7 +56,7 @@ export async function openListenInbox(
   const inbox = isShort
     ? await open((warning) => messages.warn(noteText(warning)))
     : await openOnceThere(location, open, context, {
-        said: ', and answers 503 meanwhile',
+        message: ', and answers 503 meanwhile',
         async begin(whyNot) {
           const { answerMeanwhile } = await import('./answer-meanwhile.ts');
           return answerMeanwhile(flags, context, whyNot);

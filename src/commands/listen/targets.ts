@@ -84,7 +84,7 @@ export async function targetDefinitions(flags: ListenOptions): Promise<readonly 
 }
 
 async function readTargets(typed: string): Promise<TargetDefinition[]> {
-  const json = await jsonOrFile(typed, { where: '--target', what: 'target' }).catch((error: unknown) => {
+  const json = await jsonOrFile(typed, { where: '--target', kind: 'target' }).catch((error: unknown) => {
     throw asUsageError(error);
   });
   if (Array.isArray(json) && json.length === 0) {
@@ -115,7 +115,7 @@ function readTarget(json: unknown): TargetDefinition {
   }
   return {
     ...{ to, where: '--target', keepPath, insecure },
-    when: [when].flat().map((typed) => value(condition, typed, 'when').condition),
+    when: [when].flat().map((typed) => value(condition, typed, 'when')),
     giveUpMs: giveUp === undefined ? defaults.giveUpMs : value(interval, giveUp, 'giveUp'),
   };
 }
