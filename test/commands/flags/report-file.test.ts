@@ -24,7 +24,7 @@ describe('check --junit and --write-baseline', () => {
     '%s replaces its own kind and leaves any other file',
     async (flag) => {
       const { url } = await startReceiver('token', 'Token-of-the-Tests', () => ({}));
-      const words = ['check', url, '--token', 'Token-of-the-Tests', '--only', 'body.null', flag, file];
+      const words = ['check', url, '--token', 'Token-of-the-Tests', '--only', 'body.no-lead', flag, file];
       const check = () => leads(words, { home, clock: hurriedClock, random: Math.random });
       writeFileSync(file, '{"dependencies":{}}');
       const refused = await check();
