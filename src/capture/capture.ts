@@ -1,9 +1,9 @@
 import { DataError, UsageError } from '../errors.ts';
 import { type Delivery, trimBlanks } from '../webhook/delivery.ts';
 
-/** One HTTP request as somebody wrote it down, as far as the form of writing holds it. */
+/** An HTTP request that was written down, as far as the form of writing holds it. */
 export interface Capture {
-  /** What was read, in a few words: `a curl command`. */
+  /** The form in a few words: `a curl command`. */
   readonly form: string;
   readonly method: string;
   /** The whole URL; undefined where the form holds the path alone. */
@@ -12,29 +12,26 @@ export interface Capture {
   readonly path: string;
   /** Names and values as bytes in Latin-1, as node reads them from a socket. */
   readonly rawHeaders: Delivery['rawHeaders'];
-  /** Undefined where the form holds none. */
+  /** Undefined where the form does not hold it. */
   readonly body: Uint8Array | undefined;
   /** When it was sent or received, in milliseconds since the epoch, where the form says it. */
-  readonly at: number | undefined;
+  readonly capturedAt: number | undefined;
   /** Lower-case names of headers whose values are not in the capture, such as variables of a shell. */
   readonly withheld?: readonly string[];
   readonly notes: readonly CaptureNote[];
 }
 
-/** What a capture does not hold exactly. */
+/** A remark about a part that the capture does not hold exactly; flags that replace the part remove it. */
 export interface CaptureNote {
-  /** What replaces it, if it is given otherwise, makes the note superfluous. */
   readonly about: 'body' | 'headers' | 'delivery';
   /** A sentence without a full stop. */
-  readonly found: string;
+  readonly message: string;
 }
 
-/** A note about the body: most are. */
-export const bodyNote = (found: CaptureNote['found']): CaptureNote => ({ about: 'body', found });
+export const bodyNote = (message: string): CaptureNote => ({ about: 'body', message });
 
-/** What reading a capture needs to know, and may ask for. */
 export interface CaptureOptions {
-  /** Which request, from 1, where there are several. */
+  /** The number of the request, from 1, where there are several. */
   readonly entry: number | undefined;
   /** Lower-case names of the headers by which the wanted request is recognized among several. */
   readonly credentialHeaders: readonly string[];
@@ -64,9 +61,8 @@ export const asHeaderBytes = (text: string): string =>
 
 /** Path and query of a URL as they are sent; undefined for what is no URL of HTTP. */
 export function targetOf(url: string): string | undefined {
-  const [, rest] = /^https?:\/\/[^/?#]+([^#]*)/i.exec(url) ?? [];
-  if (rest === undefined) return undefined;
-  return rest.startsWith('/') ? rest : `/${rest}`;
+  const [, target] = /^https?:\/\/[^/?#]+([^#]*)/i.exec(url) ?? [];
+  return target?.replace(/^(?!\/)/, '/');
 }
 
 export const valueOf = (rawHeaders: Delivery['rawHeaders'], name: string): string | undefined =>
@@ -74,51 +70,44 @@ export const valueOf = (rawHeaders: Delivery['rawHeaders'], name: string): strin
 
 /** A time as `Date.parse` reads it, ms; undefined for anything else. */
 export function timeIn(text = ''): number | undefined {
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
-export const dateOf = (rawHeaders: Delivery['rawHeaders']): number | undefined =>
-  timeIn(valueOf(rawHeaders, 'date'));
-
-/** What tells one request of a capture from the others. */
+/** A request of a capture as far as it distinguishes it from the others. */
 export interface EntryHead {
   readonly method: string;
   readonly url: string;
-  /** In lower case. */
-  readonly headerNames: readonly string[];
+  readonly headers: Delivery['rawHeaders'];
 }
 
 const mostListed = 5;
 
-/** Without the query, which may hold a credential. */
-const place = (entry: EntryHead | undefined): string =>
-  (entry?.url ?? '').replace(/[?#].*$/s, '').slice(0, 100);
-
 /**
- * Index of the request that is meant: the one with the number that was given, the only one, the only POST, or the only
+ * The request that is meant and its index: the one with the number in `options`, the only one, the only POST, or the only
  * POST with a credential. Throws a `UsageError` where that leaves several, or the number none.
  */
-export function chooseEntry(
-  entries: readonly EntryHead[],
+export function chooseEntry<T extends EntryHead>(
+  entries: readonly T[],
   source: 'the HAR' | 'the output of curl -v' | 'the output of listen',
   { entry, credentialHeaders }: Pick<CaptureOptions, 'entry' | 'credentialHeaders'>,
-): number {
-  if (entry !== undefined) {
-    if (entry <= entries.length) return entry - 1;
-    throw new UsageError(`--entry ${entry}: ${source} holds ${entries.length}`);
-  }
-  const all = entries.map((_, index) => index);
-  const posts = all.filter((index) => entries[index]?.method === 'POST');
-  const signed = posts.filter((index) =>
-    entries[index]?.headerNames.some((name) => credentialHeaders.includes(name)),
+): readonly [chosen: T, index: number] {
+  const all = [...entries.entries()];
+  const posts = all.filter(([, { method }]) => method === 'POST');
+  const signed = posts.filter(([, { headers }]) =>
+    headers.some(([name]) => credentialHeaders.includes(name.toLowerCase())),
   );
-  const only = [all, posts, signed].find((some) => some.length === 1)?.[0];
-  if (only !== undefined) return only;
-  const listed = signed.length > 0 ? signed : posts.length > 0 ? posts : all;
-  const shown = listed.slice(0, mostListed).map((index) => `${index + 1} (${place(entries[index])})`);
-  const more = listed.length > mostListed ? ', …' : '';
-  throw new UsageError(`${source} holds several requests that may be meant: ${shown.join(', ')}${more}`, {
+  const candidates =
+    entry === undefined ? [all, posts, signed] : [all.filter(([index]) => index === entry - 1)];
+  const [index, chosen] = candidates.find(({ length }) => length === 1)?.[0] ?? [];
+  if (chosen !== undefined && index !== undefined) return [chosen, index];
+  if (entry !== undefined) throw new UsageError(`--entry ${entry}: ${source} holds ${entries.length}`);
+  const listed = [signed, posts, all].find(({ length }) => length > 0) ?? [];
+  // Without the query, which may hold a credential.
+  const places = listed.map(([i, { url }]) => `${i + 1} (${url.replace(/[?#].*$/s, '').slice(0, 100)})`);
+  const more = places.length > mostListed ? ', …' : '';
+  const text = places.slice(0, mostListed).join(', ') + more;
+  throw new UsageError(`${source} holds several requests that may be meant: ${text}`, {
     hint: 'choose one with --entry N',
   });
 }

@@ -3,8 +3,8 @@ import {
   type Capture,
   type CaptureOptions,
   chooseEntry,
-  dateOf,
   parseHeaderLine,
+  timeIn,
   valueOf,
 } from './capture.ts';
 import { isCurlCommand, readCurlCommand } from './curl-command.ts';
@@ -18,26 +18,19 @@ export const isCurlDump = (text: string): boolean => requestLine.test(text.repla
 
 interface Exchange {
   readonly method: string;
-  readonly path: string;
+  /** The path and query. */
+  readonly url: string;
   readonly headers: [string, string][];
   readonly answer: [string, string][];
   readonly isTls: boolean;
 }
 
-/** What `curl -v` prints: the headers of each request, and of its answer. The body is in the command before it, if at all. */
+/** Reads what `curl -v` prints: the headers of requests and answers. The body is in the command before it, if at all. */
 export async function readCurlDump(text: string, options: CaptureOptions): Promise<Capture> {
   // A progress meter writes over its own line.
   const lines = text.split(/\r?\n|\r/).map((line) => line.replace(stampPrefix, ''));
-  const exchanges = exchangesOf(lines);
-  const heads = exchanges.map(({ method, path, headers }) => ({
-    method,
-    url: path,
-    headerNames: headers.map(([name]) => name.toLowerCase()),
-  }));
-  const index = chooseEntry(heads, 'the output of curl -v', options);
-  const exchange = exchanges[index];
-  if (exchange === undefined) throw new TypeError('a chosen request that does not exist');
-  const { method, path, headers, answer, isTls } = exchange;
+  const [exchange, index] = chooseEntry(exchangesOf(lines), 'the output of curl -v', options);
+  const { method, url: path, headers, answer, isTls } = exchange;
   const host = valueOf(headers, 'host');
   const request: Omit<Capture, 'body' | 'notes'> = {
     form: "the output of 'curl -v'",
@@ -45,7 +38,7 @@ export async function readCurlDump(text: string, options: CaptureOptions): Promi
     path,
     url: host === undefined ? undefined : `${isTls ? 'https' : 'http'}://${host}${path}`,
     rawHeaders: headers,
-    at: dateOf(answer),
+    capturedAt: timeIn(valueOf(answer, 'date')),
   };
   const command = commandBefore(text);
   if (command === undefined || index > 0) {
@@ -67,11 +60,11 @@ function exchangesOf(lines: readonly string[]): readonly Exchange[] {
   let isTls = false;
   let isHead = false;
   for (const line of lines) {
-    const [, method, path] = /^> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$/.exec(line) ?? [];
+    const [, method, url] = /^> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$/.exec(line) ?? [];
     const last = exchanges.at(-1);
     if (/^\* .*\b(SSL|TLSv?1?|ALPN)\b/.test(line)) isTls = true;
-    if (method !== undefined && path !== undefined) {
-      exchanges.push({ method, path, headers: [], answer: [], isTls });
+    if (method !== undefined && url !== undefined) {
+      exchanges.push({ method, url, headers: [], answer: [], isTls });
       isHead = true;
     } else if (/^>\s*$/.test(line)) isHead = false;
     else if (isHead && line.startsWith('> ')) {

@@ -1,24 +1,19 @@
 import { isObject, jsonIn } from '../json/exact.ts';
 import { bodyNote, type Capture, type CaptureOptions, chooseEntry, timeIn } from './capture.ts';
 
-/** One delivery among the lines of `leads listen --json`; undefined for text without any. */
+/** Reads a delivery among the lines of `leads listen --json`; undefined for text without one. */
 export function readEventLines(text: string, options: CaptureOptions): Capture | undefined {
   const events = text.split(/\r?\n/).flatMap((line) => {
     const event = line.includes('"delivery"') ? jsonIn(line) : undefined;
     if (!isObject(event) || event['type'] !== 'delivery' || !('verdict' in event)) return [];
     const fields: Readonly<Record<string, unknown>> = event;
-    return [{ line, event: fields }];
+    const url = `${String(fields['verdict'])} ${String(fields['leadId'] ?? fields['reason'])}`;
+    return [{ line, fields, method: 'POST', url, headers: [] }];
   });
   if (events.length === 0) return undefined;
-  const heads = events.map(({ event }) => ({
-    method: 'POST',
-    url: `${String(event['verdict'])} ${String(event['leadId'] ?? event['reason'])}`,
-    headerNames: [],
-  }));
-  const found = events[chooseEntry(heads, 'the output of listen', options)];
-  if (found === undefined) return undefined;
-  const leadCount = Number(found.event['leadCount'] ?? 1);
-  const lead = leadCount > 1 ? undefined : leadBytes(found.line, found.event['lead']);
+  const [{ line, fields }] = chooseEntry(events, 'the output of listen', options);
+  const leadCount = Number(fields['leadCount'] ?? 1);
+  const lead = leadCount > 1 ? undefined : leadBytes(line, fields['lead']);
   return {
     form: 'a line of the events of listen',
     method: 'POST',
@@ -26,7 +21,7 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
     path: '/',
     rawHeaders: [],
     body: lead,
-    at: timeIn(String(found.event['receivedAt'])),
+    capturedAt: timeIn(String(fields['receivedAt'])),
     notes: [
       bodyNote(
         leadCount > 1
@@ -37,7 +32,7 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
       ),
       {
         about: 'headers',
-        found: "an event holds no headers: give those of the credential with --header 'Name: value'",
+        message: "an event holds no headers: give those of the credential with --header 'Name: value'",
       },
     ],
   };
@@ -46,11 +41,11 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
 /** The lead's own text in the line: read and written again, its numbers and escapes would be others. */
 function leadBytes(line: string, lead: unknown): Buffer | undefined {
   if (typeof lead !== 'object' || lead === null) return undefined;
-  const wanted = JSON.stringify(lead);
+  const leadText = JSON.stringify(lead);
   for (const { index } of line.matchAll(/"lead"\s*:/g)) {
     const start = line.indexOf(':', index) + 1;
     const text = line.slice(start, line.lastIndexOf('}')).trim();
-    if (JSON.stringify(jsonIn(text)) === wanted) return Buffer.from(text);
+    if (JSON.stringify(jsonIn(text)) === leadText) return Buffer.from(text);
   }
-  return Buffer.from(wanted);
+  return Buffer.from(leadText);
 }

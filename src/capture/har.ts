@@ -1,4 +1,4 @@
-import { isObject, type Json, valueAt } from '../json/exact.ts';
+import { type Json, valueAt } from '../json/exact.ts';
 import {
   asHeaderBytes,
   bodyNote,
@@ -11,33 +11,33 @@ import {
   unreadable,
 } from './capture.ts';
 
-/** The entries of a HAR (HTTP Archive 1.2); undefined for JSON that is none. */
+/** The entries of a HAR (HTTP Archive 1.2); undefined for other JSON. */
 export function harEntries(json: Json | undefined): readonly Json[] | undefined {
   const entries = valueAt(json, ['log', 'entries']);
   return Array.isArray(entries) ? (entries as readonly Json[]) : undefined;
 }
 
-/** One request of a HAR, as browsers and proxies save it. */
+/** Reads a request as browsers and proxies save it. */
 export function readHar(entries: readonly Json[], options: CaptureOptions): Capture {
   if (entries.length === 0) throw unreadable('the HAR holds no request');
   const heads = entries.map((entry) => ({
+    entry,
     method: textAt(entry, 'request', 'method') ?? '',
     url: textAt(entry, 'request', 'url') ?? '',
-    headerNames: headersOf(entry).map(([name]) => name.toLowerCase()),
+    headers: headersOf(entry),
   }));
-  const index = chooseEntry(heads, 'the HAR', options);
-  const [entry = null, head] = [entries[index], heads[index]];
-  const path = targetOf(head?.url ?? '');
-  if (head === undefined || head.method === '' || path === undefined) {
+  const [{ entry, method, url, headers }, index] = chooseEntry(heads, 'the HAR', options);
+  const path = targetOf(url);
+  if (method === '' || path === undefined) {
     throw unreadable(`entry ${index + 1} of the HAR has no method or no URL`);
   }
   return {
     form: entries.length === 1 ? 'a HAR' : `a HAR, entry ${index + 1} of ${entries.length}`,
-    method: head.method,
-    url: head.url,
+    method,
+    url,
     path,
-    rawHeaders: withHost(headersOf(entry), head.url),
-    at: timeIn(textAt(entry, 'startedDateTime')),
+    rawHeaders: withHost(headers, url),
+    capturedAt: timeIn(textAt(entry, 'startedDateTime')),
     ...bodyOf(entry),
   };
 }
@@ -59,23 +59,18 @@ function withHost(headers: Capture['rawHeaders'], url: string): Capture['rawHead
   return isNamed || !URL.canParse(url) ? headers : [['host', new URL(url).host], ...headers];
 }
 
-/**
- * `postData.text`, in base64 where an `encoding` says so (HAR 1.3), or the `_content` of HTTP Toolkit. A text holds only
- * bodies that are UTF-8.
- */
+/** `postData.text`, in base64 where an `encoding` says so (HAR 1.3). A text holds only bodies that are UTF-8. */
 function bodyOf(entry: Json): Pick<Capture, 'body' | 'notes'> {
   const data = valueAt(entry, ['request', 'postData']);
-  const encoded = valueAt(entry, ['request', '_content']);
-  const source = textAt(data, 'text') === undefined && isObject(encoded) ? encoded : data;
-  const text = textAt(source, 'text');
+  const text = textAt(data, 'text');
   const size = valueAt(entry, ['request', 'bodySize']);
-  const stored = textAt(data, '_file') ?? textAt(data, '_sha1');
-  if (text === undefined || (text === '' && stored !== undefined)) {
-    if (stored === undefined && size === 0) return { body: new Uint8Array(), notes: [] };
-    const place = stored === undefined ? 'holds no body' : `keeps the body in another file, ${stored}`;
+  const file = textAt(data, '_file');
+  if (text === undefined || (text === '' && file !== undefined)) {
+    if (file === undefined && size === 0) return { body: new Uint8Array(), notes: [] };
+    const place = file === undefined ? 'holds no body' : `keeps the body in another file, ${file}`;
     return { body: undefined, notes: [bodyNote(`the HAR ${place}: give it with --body FILE`)] };
   }
-  if (textAt(source, 'encoding') === 'base64') return { body: Buffer.from(text, 'base64'), notes: [] };
+  if (textAt(data, 'encoding') === 'base64') return { body: Buffer.from(text, 'base64'), notes: [] };
   const body = Buffer.from(text, 'utf8');
   const notes: CaptureNote[] = [];
   if (text.includes('\ufffd') || /[\ud800-\udfff]/u.test(text)) {

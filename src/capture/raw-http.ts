@@ -1,13 +1,4 @@
-import {
-  bodyNote,
-  type Capture,
-  type CaptureNote,
-  dateOf,
-  parseHeaderLine,
-  targetOf,
-  unreadable,
-  valueOf,
-} from './capture.ts';
+import { bodyNote, type Capture, parseHeaderLine, targetOf, timeIn, unreadable, valueOf } from './capture.ts';
 
 const requestLine = /^([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\r?\n/;
 
@@ -34,42 +25,38 @@ export function readRawHttp(text: string): Capture {
     });
   const host = valueOf(rawHeaders, 'host');
   const url = targetOf(target) === undefined ? host && `https://${host}${target}` : target;
-  const rest = end === null ? '' : message.slice(end.index + end[0].length);
+  const content = end === null ? '' : message.slice(end.index + end[0].length);
   return {
     form: 'a raw HTTP request',
     method,
     url,
     path: target,
     rawHeaders,
-    at: dateOf(rawHeaders),
-    ...bodyOf(rest, rawHeaders, first.endsWith('\r\n')),
+    capturedAt: timeIn(valueOf(rawHeaders, 'date')),
+    ...bodyOf(content, rawHeaders, first.endsWith('\r\n')),
   };
 }
 
 function bodyOf(
-  rest: string,
+  content: string,
   headers: Capture['rawHeaders'],
   isCrlf: boolean,
 ): Pick<Capture, 'body' | 'notes'> {
-  const notes: CaptureNote[] = [];
-  const asBody = (text: string): Pick<Capture, 'body' | 'notes'> => ({
-    body: Buffer.from(text, 'latin1'),
-    notes,
-  });
-  if (!isCrlf && /\n/.test(rest))
-    notes.push(
-      bodyNote('the lines of the request end in LF alone: those of its body may have ended in CR LF'),
-    );
-  if (/chunked/i.test(valueOf(headers, 'transfer-encoding') ?? '')) {
-    const decoded = decodeChunked(rest);
-    if (decoded !== undefined) return asBody(decoded);
-    notes.push(bodyNote('the body is said to be chunked and is not: it is taken as it is'));
-    return asBody(rest);
-  }
-  const length = Number(valueOf(headers, 'content-length') ?? Number.NaN);
-  const surplus = rest.length - length;
+  const isChunked = /chunked/i.test(valueOf(headers, 'transfer-encoding') ?? '');
+  const decoded = isChunked ? decodeChunked(content) : undefined;
+  const length = Number(valueOf(headers, 'content-length') ?? content.length);
   // An editor, or a copy of a terminal, adds a line break behind the last byte.
-  return asBody(surplus > 0 && /^[\r\n]+$/.test(rest.slice(length)) ? rest.slice(0, length) : rest);
+  const isLonger = /^[\r\n]+$/.test(content.slice(length));
+  const notes = [
+    ...(!isCrlf && content.includes('\n')
+      ? ['the lines of the request end in LF alone: those of its body may have ended in CR LF']
+      : []),
+    ...(isChunked && decoded === undefined
+      ? ['the body is said to be chunked and is not: it is taken as it is']
+      : []),
+  ];
+  const text = decoded ?? (isLonger ? content.slice(0, length) : content);
+  return { body: Buffer.from(text, 'latin1'), notes: notes.map(bodyNote) };
 }
 
 /**
@@ -78,20 +65,14 @@ function bodyOf(
  */
 function decodeChunked(text: string): string | undefined {
   let body = '';
-  let at = 0;
+  let end = 0;
   for (;;) {
-    const line = /([0-9a-f]{1,8})(?:;[^\n]{0,1000})?\r?\n/iy;
-    line.lastIndex = at;
-    const found = line.exec(text);
-    if (found === null) return undefined;
-    const size = Number.parseInt(found[1] ?? '', 16);
+    const line = /(?:\r?\n)?([0-9a-f]{1,8})(?:;[^\n]{0,1000})?\r?\n/iy;
+    line.lastIndex = end;
+    const size = Number.parseInt(line.exec(text)?.[1] ?? '', 16);
     if (size === 0) return body;
-    const start = line.lastIndex;
-    if (start + size > text.length) return undefined;
-    body += text.slice(start, start + size);
-    const end = /\r?\n/y;
-    end.lastIndex = start + size;
-    if (!end.test(text)) return undefined;
-    at = end.lastIndex;
+    end = line.lastIndex + size;
+    if (Number.isNaN(size) || end > text.length) return undefined;
+    body += text.slice(line.lastIndex, end);
   }
 }

@@ -10,9 +10,6 @@ import { isRawHttp, readRawHttp } from './raw-http.ts';
 const mostHeaders = 1000;
 const longestPath = 65_536;
 
-/** What `--trace` and `--trace-ascii` write before each part of a request, perhaps behind a time. */
-const curlTrace = /^(?:\S+ )?=> Send (?:header|data), \d+ bytes/m;
-
 /**
  * The request in a capture, whose form is recognized. Throws a `DataError` for a capture of no known form, and a
  * `UsageError` where it holds several requests and none is chosen.
@@ -27,17 +24,13 @@ export async function readCapture(bytes: Uint8Array, options: CaptureOptions): P
 }
 
 async function readForm(bytes: Buffer, options: CaptureOptions): Promise<Capture> {
-  // As Latin-1, every byte is one character: bytes that are not UTF-8 survive.
+  // In Latin-1 every byte is one character: bytes that are not UTF-8 survive.
   const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '');
   const start = text.slice(0, 4096).trimStart();
   if (start === '' && text.trim() === '') throw unreadable('it is empty');
   if (/^[{[]/.test(start)) return readJson(bytes, options);
   if (isRawHttp(start)) return readRawHttp(text);
   if (isCurlDump(text)) return readCurlDump(text, options);
-  if (curlTrace.test(text))
-    throw unreadable(
-      "'curl --trace' breaks the bytes over many lines: use 'curl -v', and name the body with --body FILE",
-    );
   if (isCurlCommand(text)) return readCurlCommand(text, options);
   throw unreadable('it has none of the known forms');
 }

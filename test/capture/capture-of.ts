@@ -18,4 +18,4 @@ export const bodyOf = ({ body }: Capture): string | undefined =>
   body === undefined ? undefined : Buffer.from(body).toString();
 
 /** What it does not hold exactly. */
-export const lacks = ({ notes }: Capture): readonly unknown[] => notes.map(({ found }) => found);
+export const lacks = ({ notes }: Capture): readonly unknown[] => notes.map(({ message }) => message);

@@ -24,7 +24,7 @@ describe('a HAR', () => {
         ['host', 'hooks.example.com'],
         ['x-webhook-token', 's3cret'],
       ],
-      at: Date.UTC(2026, 0, 15, 12, 0, 1),
+      capturedAt: Date.UTC(2026, 0, 15, 12, 0, 1),
       notes: [],
     });
     expect(bodyOf(capture)).toBe(lead);
@@ -131,7 +131,7 @@ describe('a raw HTTP request', () => {
       [...head, 'X-Long: a', '  b', 'Date: Thu, 15 Jan 2026 12:00:00 GMT', '', ''].join('\r\n'),
     );
     expect(capture.rawHeaders).toContainEqual(['X-Long', 'a b']);
-    expect(capture.at).toBe(Date.UTC(2026, 0, 15, 12));
+    expect(capture.capturedAt).toBe(Date.UTC(2026, 0, 15, 12));
   });
 });
 
@@ -147,7 +147,7 @@ describe('what our own commands print', () => {
     ];
     const capture = await captureOf(lines.join('\n'));
     expect(bodyOf(capture)).toBe('{"id":"lead_1","n":1.50,"s":"\\u00eb \\"lead\\":"}');
-    expect(capture).toMatchObject({ rawHeaders: [], at: Date.UTC(2026, 0, 15, 12) });
+    expect(capture).toMatchObject({ rawHeaders: [], capturedAt: Date.UTC(2026, 0, 15, 12) });
     expect(lacks(capture)).toEqual([
       expect.stringContaining("'leads verify --id' reads that from the inbox"),
       expect.stringContaining('an event holds no headers'),

@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createReadStream, statSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { unreadable } from '../../files/errors.ts';
-import { bodyNote, type Capture, type CaptureNote, targetOf, valueOf } from '../../capture/capture.ts';
+import { type Capture, targetOf, valueOf } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -50,7 +49,12 @@ async function capturedBy(
   }
   if (file === undefined && (body !== undefined || header.length > 0)) return fromFlags;
   const bytes = await readBounded(file ?? '-', 'the capture', context);
-  const readFile = (path: string): Promise<Uint8Array> => readNamedFile(path, context);
+  const readFile = (path: string): Promise<Uint8Array> => {
+    // A stranger wrote the capture, and reading a device or a pipe may never end.
+    const isOther = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+    if (isOther) throw new DataError(`the body that the capture names is no file: ${path}`);
+    return readBounded(path, 'the body that the capture names', context, 'give it with --body FILE');
+  };
   return readCapture(bytes, { entry, credentialHeaders, readFile });
 }
 
@@ -61,7 +65,7 @@ const fromFlags: Capture = {
   path: '/',
   rawHeaders: [],
   body: undefined,
-  at: undefined,
+  capturedAt: undefined,
   notes: [],
 };
 
@@ -78,64 +82,32 @@ export function rejectMissingCapture(options: VerifyOptions, { stdin }: Pick<Con
 /** In bytes. A HAR of a long session has tens of megabytes; one delivery has at most a few. */
 const mostBytes = 64 * 1024 * 1024;
 
-/**
- * A file, or stdin for `-`, read up to a limit: what is larger is no capture. Throws a `DataError` for what is too large or
- * cannot be read. `what` names it in the error.
- */
+/** A file, or stdin for `-`. Throws a `DataError` for what is too large or cannot be read; `subject` names it there. */
 async function readBounded(
   file: string,
-  what: string,
+  subject: string,
   { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
+  hint?: string,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    const stream = addAbortSignal(signal, file === '-' ? stdin : createReadStream(file));
-    for await (const chunk of stream) {
+    for await (const chunk of addAbortSignal(signal, file === '-' ? stdin : createReadStream(file))) {
       const bytes = Buffer.from(chunk as Uint8Array | string);
       size += bytes.length;
-      if (size > mostBytes) throw tooLarge(what);
+      if (size > mostBytes) {
+        const message = `${subject} is larger than ${mostBytes / 1024 / 1024} MiB`;
+        throw new DataError(message, { hint: 'save only the request that is meant' });
+      }
       chunks.push(bytes);
     }
   } catch (cause) {
-    if (cause instanceof DataError) throw cause;
     signal.throwIfAborted();
-    throw unreadableFile(file, what, cause);
+    throw cause instanceof DataError
+      ? cause
+      : new DataError(unreadable(`${subject} in ${file}`, cause), { cause, hint });
   }
   return Buffer.concat(chunks);
-}
-
-/**
- * Reads a file that a capture names, which must be a regular file: a stranger wrote the capture, and reading a
- * device or a pipe may never end.
- */
-async function readNamedFile(file: string, context: Pick<Context, 'stdin' | 'signal'>): Promise<Buffer> {
-  const what = 'the body that the capture names';
-  try {
-    const handle = await open(file, 'r');
-    try {
-      if (!(await handle.stat()).isFile()) throw new DataError(`${what} is no file: ${file}`);
-    } finally {
-      await handle.close();
-    }
-  } catch (cause) {
-    if (cause instanceof DataError) throw cause;
-    throw unreadableFile(file, what, cause);
-  }
-  return readBounded(file, what, context);
-}
-
-const tooLarge = (what: string): DataError =>
-  new DataError(`${what} is larger than ${mostBytes / 1024 / 1024} MiB`, {
-    hint: 'save only the request that is meant',
-  });
-
-function unreadableFile(file: string, what: string, cause: unknown): DataError {
-  const { code } = cause as NodeJS.ErrnoException;
-  if (code !== 'ENOENT' || what === 'the capture')
-    return new DataError(unreadable(`${what} in ${file}`, cause), { cause });
-  const message = `cannot read ${what} in ${file}: there is no such file`;
-  return new DataError(message, { cause, hint: 'give it with --body FILE' });
 }
 
 /**
@@ -143,34 +115,25 @@ function unreadableFile(file: string, what: string, cause: unknown): DataError {
  * a `DataError` where the capture holds no body and the scheme needs one.
  */
 export function bodyAsAsked(
-  capture: Capture,
+  { body, rawHeaders, notes }: Capture,
   scheme: Scheme,
   form: BodyFormName | undefined,
-): { readonly body: Uint8Array; readonly notes: readonly CaptureNote[] } {
-  const { body, rawHeaders } = capture;
+): { readonly body: Uint8Array; readonly notes: readonly string[] } {
   if (body === undefined) {
-    const [note] = capture.notes.filter(({ about }) => about === 'body');
     if (scheme.ignoresBody === true) return { body: new Uint8Array(), notes: [] };
-    throw new DataError(note === undefined ? 'the capture holds no body' : note.found, {
+    const note = notes.find(({ about }) => about === 'body');
+    throw new DataError(note?.message ?? 'the capture holds no body', {
       hint: 'what is signed is the exact bytes of the body: --body FILE',
     });
   }
-  const length = valueOf(rawHeaders, 'content-length');
-  const isOther = length !== undefined && /^\d{1,15}$/.test(length) && Number(length) !== body.length;
-  const notes = isOther
-    ? [
-        bodyNote(
-          `content-length says ${length} bytes and the body here has ${body.length}: it is not the body that was sent`,
-        ),
-      ]
-    : [];
-  if (form === undefined) return { body, notes };
-  const rewritten = bodyForms(body).find(({ name }) => name === form);
-  if (rewritten !== undefined) {
-    return {
-      body: rewritten.bytes,
-      notes: [bodyNote(`checked is not the body as it came, but ${bodyFormTexts[rewritten.name]}`)],
-    };
+  if (form !== undefined) {
+    const rewritten = bodyForms(body).find(({ name }) => name === form);
+    return rewritten === undefined
+      ? { body, notes: [`--body-form ${form} changes nothing in this body`] }
+      : { body: rewritten.bytes, notes: [`checked is not the body as it came, but ${bodyFormTexts[form]}`] };
   }
-  return { body, notes: [...notes, bodyNote(`--body-form ${form} changes nothing in this body`)] };
+  const length = valueOf(rawHeaders, 'content-length') ?? '';
+  if (!/^\d{1,15}$/.test(length) || Number(length) === body.length) return { body, notes: [] };
+  const sizes = `content-length says ${length} bytes and the body here has ${body.length}`;
+  return { body, notes: [`${sizes}: it is not the body that was sent`] };
 }

@@ -46,26 +46,20 @@ export const redact = (text: string, secrets: readonly Secret[]): string =>
 
 /** Removes the secrets from the parts of the capture that the report repeats. */
 export function redactReport(report: Report, secrets: readonly Secret[]): Report {
-  const clean = (text: string): string => redact(text, secrets);
-  const { checks, wouldMatch, explanation, form, notes } = report;
+  const clean = JSON.parse(JSON.stringify(report), (_, value: unknown) =>
+    typeof value === 'string' ? redact(value, secrets) : value,
+  ) as Report;
+  // A fix would not verify with a part of it hidden.
+  const isWhole = clean.wouldMatch?.fix === report.wouldMatch?.fix;
   return {
-    ...report,
-    checks: checks.map((check) => ({ ...check, detail: clean(check.detail) })),
-    // A fix would not verify with a part of it hidden.
-    wouldMatch: wouldMatch && {
-      what: clean(wouldMatch.what),
-      fix: wouldMatch.fix !== null && clean(wouldMatch.fix) === wouldMatch.fix ? wouldMatch.fix : null,
-    },
-    explanation: explanation === null ? null : clean(explanation),
-    form: clean(form),
-    notes: notes.map(clean),
+    ...clean,
+    wouldMatch: clean.wouldMatch && { ...clean.wouldMatch, ...(isWhole ? {} : { fix: null }) },
   };
 }
 
 /** A line for each check, then the verdict; a fix is not broken, so that it can be copied. */
 export async function printText(report: Report, head: string, context: Context): Promise<void> {
-  const { stdout } = context;
-  const style = { ...(await styleFor(context)), width: Math.max(40, terminalWidth(stdout) ?? Infinity) };
+  const style = { ...(await styleFor(context)), width: terminalWidth(context.stdout) ?? Infinity };
   const { colours, marks, width } = style;
   const drawn = (text: string): string =>
     asksForAscii(context) ? sanitize(text).replaceAll('…', '...') : sanitize(text);
@@ -76,21 +70,15 @@ export async function printText(report: Report, head: string, context: Context):
   const { ok, reason, wouldMatch, explanation, tried } = report;
   const sentence = wouldMatch?.what ?? explanation;
   const count = tried > 0 ? ` (${tried} combinations tried)` : '';
-  const verdict =
-    ok === true
-      ? colours.green('genuine')
-      : ok === null
-        ? colours.yellow('cannot be shown')
-        : colours.red(`not genuine: ${reason ?? ''}`);
+  const refusal =
+    ok === null ? colours.yellow('cannot be shown') : colours.red(`not genuine: ${reason ?? ''}`);
   const lines = [
     colours.dim(wrap(drawn(head), width).join('\n')),
     ...report.checks.flatMap((check) => besideMark(markOf(check), check.name, drawn(check.detail), style)),
     ...report.notes.flatMap((note) => besideMark(colours.yellow(marks.warn), 'note', drawn(note), style)),
-    colours.bold(verdict),
+    colours.bold(ok === true ? colours.green('genuine') : refusal),
     ...(sentence === null ? [] : wrap(drawn(sentence + count), width)),
-    ...(wouldMatch === null || wouldMatch.fix === null
-      ? []
-      : [`fix: ${colours.bold(drawn(wouldMatch.fix))}`]),
+    ...(wouldMatch?.fix == null ? [] : [`fix: ${colours.bold(drawn(wouldMatch.fix))}`]),
   ];
-  await write(stdout, `${lines.join('\n')}\n`);
+  await write(context.stdout, `${lines.join('\n')}\n`);
 }

@@ -1,7 +1,6 @@
 import { describe } from '../../describe.ts';
 import { createSecretKey } from 'node:crypto';
 import { type Capture, targetOf } from '../../capture/capture.ts';
-import type { Secret } from '../../secret.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, DataError } from '../../errors.ts';
@@ -23,41 +22,44 @@ import { type Check, printText, redact, redactReport, type Report } from './repo
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
   const { capture, resolved } = await openBoth(options, context);
   const now = context.clock.now();
-  const { zone } = await context.settings();
-  const times = { now, asked: options.at?.at(now, zone), captured: capture.at };
-  const at = times.asked ?? times.captured ?? now;
+  const settings = await context.settings();
+  const times = { now, asked: options.at?.at(now, settings.zone), captured: capture.capturedAt };
+  const checkedAt = times.asked ?? times.captured ?? now;
+  const { scheme } = resolved;
   if (capture.rawHeaders.length === 0) {
     throw new DataError('the capture holds no headers, and one of them carries the credential', {
-      hint: `add it with --header '${resolved.scheme.credentialHeaders[0] ?? 'Name'}: …'`,
+      hint: `add it with --header '${scheme.credentialHeaders[0] ?? 'Name'}: …'`,
     });
   }
   const secrets = readSecretsOf(resolved);
-  const { scheme } = secrets;
   const { body, notes } = bodyAsAsked(capture, scheme, options.bodyForm);
-  const delivery = deliveryOf(capture, body, at);
+  const delivery = deliveryOf(capture, body, checkedAt);
   const withheld = withheldHeaders(capture, scheme);
   const verdict =
     withheld.length > 0
       ? withoutCredential(delivery, scheme, withheld)
       : examine(delivery, secrets, times, context.platform);
-  const place = leadPlaceOf(await context.settings(), options.leadAt);
+  const verifier = { ...secrets, ...leadPlaceOf(settings, options.leadAt) };
   const isWhole = verdict.ok === true && capture.body !== undefined;
-  const further = isWhole ? furtherRejection(delivery, secrets, at, place) : undefined;
   const report: Report = {
     ...verdict,
     scheme: scheme.name,
     form: capture.form,
-    at: new Date(at).toISOString(),
+    at: new Date(checkedAt).toISOString(),
     notes: [
-      ...[...capture.notes, ...notes].map(({ found }) => found),
-      ...(further === undefined ? [] : [further]),
+      ...capture.notes.map(({ message }) => message),
+      ...notes,
+      ...(isWhole ? furtherRejection(delivery, verifier, checkedAt) : []),
     ],
   };
   const redacted = redactReport(report, resolved.secrets);
   if (options.format === 'json') await writeJson(context.stdout, redacted, 2);
   else await printText(redacted, redact(headOf(capture, report), resolved.secrets), context);
-  if (report.ok === null) throw withheldError(withheld);
-  return report.ok ? 'done' : 'problems';
+  if (report.ok !== null) return report.ok ? 'done' : 'problems';
+  const missing = `the capture does not hold the value of ${withheld.join(' and ')}`;
+  throw new DataError(`whether it is genuine cannot be shown: ${missing}`, {
+    hint: `add it, from the sender's own log: --header '${withheld[0] ?? 'Name'}: …'`,
+  });
 }
 
 /** Reads the capture and resolves the scheme: each may depend on what the other says. */
@@ -73,13 +75,19 @@ async function openBoth(
     const resolved = await resolve();
     return { resolved, capture: await openCapture(options, resolved.scheme.credentialHeaders, context) };
   }
-  const capture = await openCapture(options, tellingHeaders(), context);
-  const scheme = detectScheme(capture);
+  const recognizable = schemeHeaders();
+  const capture = await openCapture(
+    options,
+    recognizable.map(([, header]) => header),
+    context,
+  );
+  const names = new Set(capture.rawHeaders.map(([name]) => name.toLowerCase()));
+  const scheme = recognizable.find(([, header]) => names.has(header))?.[0];
   if (scheme !== undefined) return { capture, resolved: await resolve({ scheme }) };
   // The scheme is unknown: the search for an explanation tries all of them.
   const note = 'no header identifies the scheme: name it with --scheme';
   return {
-    capture: { ...capture, notes: [...capture.notes, { about: 'delivery', found: note }] },
+    capture: { ...capture, notes: [...capture.notes, { about: 'delivery', message: note }] },
     resolved: await resolve({ scheme: '{"signatureHeader":"x-signature"}' }),
   };
 }
@@ -102,66 +110,60 @@ function deliveryOf(capture: Capture, body: Uint8Array, receivedAt: number): Del
 const headOf = ({ method, url, path }: Capture, { form, scheme, at }: Report): string =>
   `${method} ${url ?? path} from ${form}, checked as ${scheme} for ${at}`;
 
-const withheldError = (names: readonly string[]): DataError =>
-  new DataError(
-    `whether it is genuine cannot be shown: the capture does not hold the value of ${names.join(' and ')}`,
-    {
-      hint: `add it, from the sender's own log: --header '${names[0] ?? 'Name'}: …'`,
-    },
-  );
-
 type Verdict = Omit<Report, 'form' | 'at' | 'notes' | 'scheme'>;
 
 /**
  * Whether a delivery is genuine, check by check, as `listen` would check it, and the cause where it is not. Throws the
  * `ConfigError` of a secret that the scheme cannot read, where the search does not show how it is meant.
  */
-function examine(delivery: Delivery, secrets: ReadSecrets, times: CheckTimes, platform: string): Verdict {
-  const { scheme, keys, unreadable } = secrets;
-  const at = times.asked ?? times.captured ?? times.now;
+function examine(
+  delivery: Delivery,
+  { scheme, keys, unreadable }: ReadSecrets,
+  times: CheckTimes,
+  platform: string,
+): Verdict {
   const verification = scheme.authenticate(delivery, keys);
   const name = scheme.name === 'token' ? 'token' : 'signature';
-  const came: Check = {
-    name: 'header',
-    ok: true,
-    detail: `${scheme.credentialHeaders[0] ?? ''} came once and can be read`,
-  };
+  const detail = `${scheme.credentialHeaders[0] ?? ''} came once and can be read`;
+  const came: Check = { name: 'header', ok: true, detail };
+  const checkedAt = times.asked ?? times.captured ?? times.now;
+  const searched = (): Explanation =>
+    explain(
+      delivery,
+      { scheme, keys },
+      checkedAt,
+      unreadable.map(({ key }) => key),
+    );
   if (verification.ok) {
     const { key, timestamp } = verification;
     const old = key > 0 ? ': an old one, or one that the sender does not use yet' : '';
     const which = keys.length === 1 ? '' : ` with secret ${key + 1} of ${keys.length}${old}`;
-    const time = timeCheck(timestamp, scheme, times);
+    const time = timeChecks(timestamp, scheme, times);
     const checks: readonly Check[] = [came, { name, ok: true, detail: `matches${which}` }, ...time];
-    const isLate = time.some((check) => check.name === 'time' && check.ok === false);
-    if (!isLate) return { ok: true, reason: null, checks, ...nothingToExplain };
-    const inTime = checkTimestamp(verification, scheme.toleranceMs, at);
-    const explanation = explain(delivery, { scheme, keys }, at);
+    if (!time.some((check) => check.name === 'time' && check.ok === false))
+      return { ok: true, reason: null, checks, ...nothingToExplain };
+    const inTime = checkTimestamp(verification, scheme.toleranceMs, checkedAt);
     return {
       ok: false,
       reason: inTime.ok ? null : inTime.reason,
       checks,
-      ...explained(explanation, platform),
+      ...explained(searched(), platform),
     };
   }
-  const explanation = explain(
-    delivery,
-    { scheme, keys },
-    at,
-    unreadable.map(({ key }) => key),
-  );
+  const explanation = searched();
   const [first] = unreadable;
   if (first !== undefined && keys.length === 0 && !explanation.isMatch) throw first.error;
-  const { reason, detail } = verification;
-  const failure: readonly Check[] =
-    reason !== 'wrong_credential'
-      ? [{ name: 'header', ok: false, detail }]
-      : [came, ...(keys.length === 0 ? [] : [{ name, ok: false, detail } as const])];
-  const unread = unreadable.map(({ error }): Check => ({
-    name: 'secret',
-    ok: false,
-    detail: describe(error).message,
-  }));
-  return { ok: false, reason, checks: [...unread, ...failure], ...explained(explanation, platform) };
+  const { reason } = verification;
+  const isRead = reason === 'wrong_credential';
+  const failure: Check = { name: isRead ? name : 'header', ok: false, detail: verification.detail };
+  const checks = [
+    ...unreadable.map(
+      ({ error }) => ({ name: 'secret', ok: false, detail: describe(error).message }) as const,
+    ),
+    ...(isRead ? [came] : []),
+    ...(isRead && keys.length === 0 ? [] : [failure]),
+  ];
+  return { ok: false, reason, checks, ...explained(explanation, platform) };
 }
 
 const nothingToExplain = { wouldMatch: null, explanation: null, tried: 0 };
@@ -199,18 +201,17 @@ function withoutCredential(delivery: Delivery, scheme: Scheme, names: readonly s
   return { ok: null, reason: 'withheld_credential', checks, ...nothingToExplain };
 }
 
-/** Why `listen` would reject a delivery although it is genuine; undefined for one that it accepts. */
+/** Why `listen` would reject a delivery although it is genuine; empty for one that it accepts. */
 function furtherRejection(
   delivery: Delivery,
-  { scheme, keys }: ReadSecrets,
-  at: number,
-  place: ReturnType<typeof leadPlaceOf>,
-): string | undefined {
+  verifier: Verifier & ReturnType<typeof leadPlaceOf>,
+  receivedAt: number,
+): readonly string[] {
   // A capture of single `--header` flags may hold those of the credential alone.
-  if (headerValues(delivery, 'content-type').length === 0) return undefined;
-  const checked = checkDelivery(delivery, { path: undefined, scheme, keys, ...place }, at);
-  if (checked.kind === 'leads' || checked.status === 401) return undefined;
-  return `'leads listen' would still answer ${checked.status}: ${checked.detail}`;
+  if (headerValues(delivery, 'content-type').length === 0) return [];
+  const checked = checkDelivery(delivery, { ...verifier, path: undefined }, receivedAt);
+  if (checked.kind === 'leads' || checked.status === 401) return [];
+  return [`'leads listen' would still answer ${checked.status}: ${checked.detail}`];
 }
 
 /** When a delivery is checked for, in milliseconds since the epoch. */
@@ -223,43 +224,39 @@ interface CheckTimes {
 }
 
 /**
- * Whether the signed time was near enough when the delivery came. Where nothing says when that was, a delivery that is too
- * old by now is genuine nevertheless; so is one that was in time then.
+ * Tells whether the signed time was near enough when the delivery came. Where nothing says when that was, a delivery that is
+ * too old by now is genuine all the same; so is one that was in time then.
  */
-function timeCheck(
+function timeChecks(
   timestamp: number | undefined,
   { toleranceMs }: Scheme,
   { now, asked, captured }: CheckTimes,
 ): readonly Check[] {
   if (timestamp === undefined || toleranceMs === undefined) return [];
-  const at = asked ?? captured;
-  const then = checkTimestamp({ timestamp }, toleranceMs, at ?? now);
+  const receivedAt = asked ?? captured;
+  const then = checkTimestamp({ timestamp }, toleranceMs, receivedAt ?? now);
   const today = checkTimestamp({ timestamp }, toleranceMs, now);
-  if (at === undefined && !then.ok && then.reason === 'stale_timestamp' && isPlausible(timestamp)) {
-    const hint = 'give the time at which it was received with --at';
-    return [{ name: 'now', ok: false, detail: `stale by now: ${then.detail}; ${hint}` }];
-  }
+  const staleToday = (hint: string): Check[] =>
+    today.ok ? [] : [{ name: 'now', ok: false, detail: `stale by now: ${today.detail}${hint}` }];
   if (!then.ok) {
-    const detail = at === undefined ? then.detail : `at ${new Date(at).toISOString()}, ${then.detail}`;
-    return [{ name: 'time', ok: false, detail }];
+    const isOld = then.reason === 'stale_timestamp' && isPlausible(timestamp);
+    if (receivedAt === undefined && isOld)
+      return staleToday('; give the time at which it was received with --at');
+    const moment = receivedAt === undefined ? '' : `at ${new Date(receivedAt).toISOString()}, `;
+    return [{ name: 'time', ok: false, detail: moment + then.detail }];
   }
   const moment =
     asked !== undefined ? 'the time asked for' : captured !== undefined ? 'it was captured' : 'now';
-  const ageMs = (at ?? now) - timestamp;
+  const ageMs = (receivedAt ?? now) - timestamp;
   const tolerated = formatDuration(toleranceMs).replace(/ 0[smh]$/, '');
-  const detail = `signed ${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} ${moment}; ${tolerated} is tolerated`;
-  const inTime: Check = { name: 'time', ok: true, detail };
-  if (at === undefined || today.ok) return [inTime];
-  return [inTime, { name: 'now', ok: false, detail: `stale by now: ${today.detail}` }];
+  const age = `${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} ${moment}`;
+  return [{ name: 'time', ok: true, detail: `signed ${age}; ${tolerated} is tolerated` }, ...staleToday('')];
 }
 
 /** The secrets that a scheme reads, and those that it cannot. */
 interface ReadSecrets extends Verifier {
-  readonly unreadable: readonly {
-    /** The secret as text, for the search alone: nothing is verified with it. */
-    readonly key: Key;
-    readonly error: ConfigError;
-  }[];
+  /** The keys are for the search alone: nothing is verified with them. */
+  readonly unreadable: readonly { readonly key: Key; readonly error: ConfigError }[];
 }
 
 /** Throws a `ConfigError` for an empty secret. */
@@ -270,29 +267,19 @@ function readSecretsOf({ scheme, secrets }: SchemeSecrets): ReadSecrets {
     try {
       keys.push(scheme.key(secret));
     } catch (error) {
-      if (!(error instanceof ConfigError) || isEmpty(secret)) throw error;
-      unreadable.push({ key: textKey(secret), error });
+      const text = secret.reveal();
+      if (!(error instanceof ConfigError) || text.trim() === '') throw error;
+      unreadable.push({ key: { secret, material: createSecretKey(Buffer.from(text)) }, error });
     }
   }
   return { scheme, keys, unreadable };
 }
 
-const isEmpty = (secret: Secret): boolean => secret.reveal().trim() === '';
-
-const textKey = (secret: Secret): Key => ({
-  secret,
-  material: createSecretKey(Buffer.from(secret.reveal())),
-});
-
-/** The schemes that are recognized by a header of their own, with its name. */
-const headerOf = (): readonly (readonly [scheme: string, header: string])[] =>
-  schemeNames.flatMap((name) =>
-    name === 'custom' || name === 'token'
-      ? []
-      : schemeNamed(name)
-          .credentialHeaders.slice(0, 1)
-          .map((header) => [name, header] as const),
-  );
+/** The schemes that are recognized by a header of their own, with its name in lower case. */
+const schemeHeaders = (): readonly (readonly [scheme: string, header: string])[] =>
+  schemeNames
+    .filter((name) => name !== 'custom' && name !== 'token')
+    .map((name) => [name, schemeNamed(name).credentialHeaders[0] ?? ''] as const);
 
 /**
  * Whether there is a secret and nothing says for which scheme. Throws a `ConfigError` where there is neither secret nor
@@ -307,13 +294,4 @@ function isSchemeOpen(options: VerifyOptions, settings: Settings): boolean {
   throw new ConfigError('nothing says with which secret it was sent', {
     hint: 'give --token T or --secret S, or set LEADS_WEBHOOK_TOKEN or LEADS_WEBHOOK_SECRET',
   });
-}
-
-/** Lower-case names of the headers by which a scheme is recognized. */
-const tellingHeaders = (): readonly string[] => headerOf().map(([, header]) => header);
-
-/** The first scheme whose header the delivery carries; undefined where it carries the header of no scheme. */
-function detectScheme({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): string | undefined {
-  const names = new Set(rawHeaders.map(([name]) => name.toLowerCase()));
-  return headerOf().find(([, header]) => names.has(header))?.[0];
 }

@@ -1,4 +1,4 @@
-import type { Capture, CaptureNote } from '../../capture/capture.ts';
+import { bodyNote, type Capture, valueOf } from '../../capture/capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { StoredDelivery } from '../../inbox/inbox.ts';
@@ -29,18 +29,15 @@ export async function storedCapture(id: string, flags: InboxFlags, context: Cont
 
 function captureOf(stored: StoredDelivery, olderCount: number): Capture {
   const { seq, receivedAt, verdict, status, reason, detail, source, method, path, headers, body } = stored;
-  const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1];
-  const notes: CaptureNote[] = [];
-  const note = (message: string, about: CaptureNote['about'] = 'delivery'): number =>
-    notes.push({ about, found: message });
-  if (olderCount > 0)
-    note(`the newest of ${olderCount + 1} deliveries of this lead; --id NUMBER takes another`);
-  if (source === 'backfill') note('it was fetched from the service, not pushed: nothing was signed');
-  const was = reason === undefined ? `${verdict}, ${status}` : `${verdict}, ${status} ${reason}`;
-  note(`when it came, it was ${was}${detail === undefined ? '' : `: ${detail}`}`);
-  if (verdict === 'rejected' && body.length === maxRejectedBody) {
-    note(`the inbox keeps only the first ${maxRejectedBody / 1024} KiB of a rejected body`, 'body');
-  }
+  const host = valueOf(headers, 'host');
+  const outcome = `${verdict}, ${status}${reason === undefined ? '' : ` ${reason}`}`;
+  const remarks = [
+    olderCount > 0 && `the newest of ${olderCount + 1} deliveries of this lead; --id NUMBER takes another`,
+    source === 'backfill' && 'it was fetched from the service, not pushed: nothing was signed',
+    `when it came, it was ${outcome}${detail === undefined ? '' : `: ${detail}`}`,
+  ];
+  const isCut = verdict === 'rejected' && body.length === maxRejectedBody;
+  const limit = `the inbox keeps only the first ${maxRejectedBody / 1024} KiB of a rejected body`;
   return {
     form: `delivery ${seq} of the inbox`,
     method,
@@ -48,7 +45,10 @@ function captureOf(stored: StoredDelivery, olderCount: number): Capture {
     path,
     rawHeaders: headers,
     body,
-    at: receivedAt,
-    notes,
+    capturedAt: receivedAt,
+    notes: [
+      ...remarks.flatMap((message) => (message === false ? [] : [{ about: 'delivery' as const, message }])),
+      ...(isCut ? [bodyNote(limit)] : []),
+    ],
   };
 }

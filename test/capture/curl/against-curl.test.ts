@@ -83,11 +83,8 @@ it.each([
   ['several --json', String.raw`curl -s URL --json '{"a":' --json '1}'`],
   ['letters together, values attached', "curl -ksSXPUT -HX-Token:s3cret -d'{}' URL/x"],
   ['a line that goes on', "curl -s \\\n  -H 'X-Token: s3cret' \\\n  -d '{}' \\\n  --url URL/y"],
-  ['a user and a cookie', "curl -s -u 'me:pass word' -b 'a=b; c=d' -A agent -e URL/ref URL/z"],
-  ['-G', 'curl -s -G -d a=1 --data-urlencode "b=x &" URL/g?x=1'],
+  ['a user', "curl -s -u 'me:pass word' -A agent URL/z"],
   ['headers that are removed, and empty', "curl -s -H 'Accept:' -H 'X-Empty;' -H 'Content-Type:' -d x URL"],
-  ['a here document', 'curl -s URL --data-binary @- <<\'EOF\'\n{"id": "$x"}\nEOF'],
-  ['a here string', "curl -s URL --data-binary @- <<< '{}'"],
   [
     'a pipe that decodes base64',
     `printf %s '${encoded}' | base64 -d | curl -s --data-binary @- URL/hook | cat`,
@@ -100,8 +97,6 @@ it.each([
   ],
   ['output that is redirected', "curl -s -d '{}' URL/r > /dev/null 2>&1"],
   ['a comment behind it', "curl -s -d '{}' URL/c # -d other"],
-  ['HEAD', 'curl -s -I URL/h'],
-  ['--data-urlencode', "curl -s --data-urlencode 'n=a b&c/é' --data-urlencode '=x y' URL"],
 ])('a curl command is read as bash and curl read it: %s', async (_, template) => {
   const command = template.replaceAll('URL', base).replaceAll('FILE', file);
   const before = received.length;
@@ -130,7 +125,7 @@ it.each([
   expect(capture.body).toEqual(received[before]?.body);
   expect(capture.rawHeaders).toEqual(pairsOf(received[before]?.headers ?? []));
   expect(capture).toMatchObject({ method: 'POST', url: `${base}/hook?a=1`, notes: [] });
-  expect(Math.abs((capture.at ?? 0) - Date.now())).toBeLessThan(60_000);
+  expect(Math.abs((capture.capturedAt ?? 0) - Date.now())).toBeLessThan(60_000);
   const alone = await captureOf(output);
   expect(alone.rawHeaders).toEqual(capture.rawHeaders);
   expect(alone.body).toBeUndefined();
@@ -153,7 +148,7 @@ it('what curl -v prints with times and over HTTPS or HTTP/2 is read', async () =
       ['Host', 'hooks.example.com'],
       ['x-webhook-token', 's3cret'],
     ],
-    at: Date.UTC(2026, 0, 15, 12),
+    capturedAt: Date.UTC(2026, 0, 15, 12),
   });
 });
 
@@ -164,4 +159,17 @@ it('a variable in a curl command is said to be unknown, and nothing is run', asy
   expect(capture.withheld).toEqual(['x-webhook-token']);
   expect(capture.body).toBeUndefined();
   expect(lacks(capture)).toEqual([expect.stringContaining('comes from a variable')]);
+});
+
+it.each([
+  ["curl URL --data-binary @- <<< '{}'", 'was read from stdin'],
+  ['curl URL --data-binary @- <<EOF\n{}\nEOF', 'was read from stdin'],
+  ["curl URL --data-urlencode 'a=b c'", 'the bytes that curl sends'],
+  ['curl URL -F a=b', 'the bytes that curl sends'],
+])('a body that the command does not hold is said to be unknown: %s', async (template, reason) => {
+  const capture = await captureOf(template.replace('URL', 'https://a.example/'));
+  expect([capture.method, capture.body]).toEqual(['POST', undefined]);
+  expect(lacks(capture)).toEqual([
+    expect.stringMatching(new RegExp(`${reason}.*: give the body with --body FILE`)),
+  ]);
 });

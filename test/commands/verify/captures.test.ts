@@ -265,12 +265,6 @@ describe('what is wrong with the command line', () => {
       6,
       'cannot read the capture in nothing.har: there is no such file',
     ],
-    [
-      'a trace of curl',
-      [fileOf('== Info: Connected\n=> Send header, 152 bytes (0x98)\n0000: POST / HTTP/1.1\n')],
-      6,
-      "'curl --trace' breaks the bytes",
-    ],
     ['--id with a file', ['--id', '1', 'x.har'], 2, '--id'],
     ['a header that is none', ['--header', 'nonsense'], 2, 'that is no header'],
     ['stdin twice', ['-', '--body', '-'], 2, 'stdin can be read only once'],
