@@ -44,7 +44,6 @@ const routes: readonly Route[] = [
   { method: 'POST', path: /^\/api\/replays$/, answer: replayAnswer },
 ];
 
-/** Answers the requests of the page alone. */
 export async function apiAnswer(parts: ApiParts, request: Delivery): Promise<Answer> {
   const unwanted = unwantedRequest(request, parts.keys);
   if (unwanted !== undefined) return problemAnswer(unwanted);
@@ -63,17 +62,14 @@ export async function apiAnswer(parts: ApiParts, request: Delivery): Promise<Ans
   }
 }
 
-/** A request of the page, which its guard has let pass. */
 interface ApiRequest {
   readonly query: QueryValues;
-  /** The number in the path; 0 where it has none. */
   readonly seq: number;
   readonly body: Uint8Array;
 }
 
-/** The sources of the answers. */
 export interface ApiParts {
-  /** Path of the file, or the URL of the database without its password. */
+  /** The path of the file, or the URL of the database without its password. */
   readonly location: string;
   readonly keys: InspectKeys;
   readonly inbox: Omit<InboxReader, 'close'>;
@@ -84,7 +80,6 @@ export interface ApiParts {
 const defaultRows = 100;
 const mostRows = 200;
 
-/** The longest text that is searched for, in characters. */
 const longestText = 500;
 
 async function inboxAnswer({ location, inbox, replays }: ApiParts): Promise<Answer> {
@@ -122,7 +117,7 @@ async function deliveryAnswer({ inbox }: ApiParts, { seq }: ApiRequest): Promise
   return { status: 200, body: inInbox(await describeDelivery(inbox, seq), seq) };
 }
 
-/** Never as something that a browser shows: what was received may be a page with scripts. */
+/** The content type and headers keep a browser from showing the body, which may be a page with scripts. */
 async function bodyAnswer({ inbox }: ApiParts, { seq }: ApiRequest): Promise<Answer> {
   const { body: content } = inInbox(await storedDelivery(inbox, seq), seq);
   return {
@@ -175,12 +170,10 @@ function parsed(body: Uint8Array): Json | undefined {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json;
   } catch {
-    // The answer says what the body must be.
     return undefined;
   }
 }
 
-/** The values of a URL's query, each checked. */
 class QueryValues {
   readonly #values: URLSearchParams;
 
@@ -194,7 +187,6 @@ class QueryValues {
     return value;
   }
 
-  /** A whole number within the limits. */
   number(name: string, min = 0, max = Number.MAX_SAFE_INTEGER): number | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;

@@ -6,33 +6,36 @@ import type { WireSession } from './wire.ts';
 
 interface InspectKeysOptions {
   readonly clock: Pick<Clock, 'steady'>;
-  /** The printed key is no use any more: there is a next one. */
+  /** The printed key is used, and there is a next one. */
   readonly onNext: () => void;
-  /** Told of keys that never were any: the first one, the tenth, the hundredth. */
+  /** Called for keys that never existed: the first one, the tenth, the hundredth. */
   readonly onWrong: (count: number) => void;
 }
 
-/** A printed key that is not used works for this long, in milliseconds. */
+/** An unused printed key works for this long, in milliseconds. */
 const keyMs = 600_000;
 
-/** A page may be loaded again for this long after its last request, in milliseconds: its reload key is on the disk. */
+/**
+ * A page may be reloaded for this long after its last request, in milliseconds: its reload key is on the disk.
+ */
 const reloadMs = 20_000;
 
-/** Used keys that are known as such, and sessions at one time. */
+/** Bounds the used keys that are remembered, and the sessions at one time. */
 const mostRemembered = 1_000;
 
-/** A session, whose secrets are kept as digests. */
+/** Keeps the secrets of a session as digests. */
 interface Session {
   readonly reloadKey: string;
-  /** The digest of the token before, where the page was loaded again. */
+  /** The digest of the previous token, where the page was reloaded. */
   readonly before: string | undefined;
   usedAt: number;
 }
 
 /**
- * Exchanges the key of the printed address for the token of a session. A browser records the addresses that it opens before a
- * script can change them, so a key works once, and not for long; a token is good as long as the process, and is in the memory
- * of its page alone. Its 256 bits cannot be guessed. Secrets are known by their digests: how long it takes to look one up tells nothing about them.
+ * Exchanges the key of the printed address for the token of a session. A browser records addresses before a
+ * script can change them, so a key works once and for ten minutes, while the token is only in the memory of its
+ * page and works as long as the process. Secrets are looked up by their digests, so that the time tells nothing
+ * about them.
  */
 export class InspectKeys {
   readonly #options: InspectKeysOptions;
@@ -47,12 +50,11 @@ export class InspectKeys {
     this.#usableUntil = options.clock.steady() + keyMs;
   }
 
-  /** The key of the address that is to be printed now. */
   get key(): Secret {
     return this.#key;
   }
 
-  /** A session for the key, which works once; undefined for any other key, and for one that is too old. */
+  /** A key works once. Undefined for any other key, and for one that is too old. */
   exchange(key: string): WireSession | undefined {
     const { clock, onNext, onWrong } = this.#options;
     if (digest(key) !== digest(this.#key.reveal())) {
@@ -69,7 +71,6 @@ export class InspectKeys {
     return isLate ? undefined : this.#begin();
   }
 
-  /** A session for a page that was loaded again; undefined for a reload key that is unknown or old. */
   reload(reloadKey: string): WireSession | undefined {
     const keyDigest = digest(reloadKey);
     const since = this.#options.clock.steady() - reloadMs;
@@ -86,12 +87,11 @@ export class InspectKeys {
     return session;
   }
 
-  /** Whether it is the token of a session, which is used with it. */
   isToken(text: string): boolean {
     const session = this.#sessions.get(digest(text));
     if (session === undefined) return false;
     session.usedAt = this.#options.clock.steady();
-    // The new token has reached its page: only now is the reload key that it was had for used up.
+    // The new token has reached its page: only now the reload key is used up.
     if (session.before !== undefined) this.#sessions.delete(session.before);
     return true;
   }

@@ -17,31 +17,29 @@ const limits = {
   bufferedBytes: 1024 * 1024,
 } as const;
 
-/** Answers under way get so long at the end, in milliseconds. */
+/** When the server closes, running requests get this long, in milliseconds. */
 const lastAnswersMs = 500;
 
 export interface InspectServerOptions extends Omit<ApiParts, 'keys' | 'clock'> {
-  /** On 127.0.0.1; 0: any free one. */
+  /** On 127.0.0.1; 0 means any free port. */
   readonly port: number;
   readonly clock: Pick<Clock, 'now' | 'steady' | 'sleep'>;
-  /** Gives the files of the page. Default: as the build wrote them. */
   readonly pageFile?: ReadPageFile | undefined;
-  /** Told that the address was opened, and of the next one. */
+  /** Called with the next URL after a URL was opened. */
   readonly onNextUrl?: ((url: string) => void) | undefined;
-  /** Told that keys were tried which never were any: the first one, the tenth, the hundredth. */
+  /** Called for keys that never existed: the first one, the tenth, the hundredth. */
   readonly onWrongKey?: ((count: number) => void) | undefined;
-  /** Told of what failed because of a bug. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface InspectServer {
   readonly port: number;
-  /** The address of the page with the key that works now, which is for the operator alone. */
+  /** Holds the key that works now, which is for the operator alone. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Serves the page over an inbox to this machine. Throws a `ConfigError` or `UsageError` when the port cannot be had. */
+/** Throws a `ConfigError` or `UsageError` when it cannot listen on the port. */
 export async function openInspectServer(options: InspectServerOptions): Promise<InspectServer> {
   const { clock, onError } = options;
   let hosts: readonly string[] = [];
@@ -85,7 +83,6 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   };
 }
 
-/** The page consists of these files: no other is ever read. */
 const files: readonly (readonly [path: string, name: PageFileName, type: string])[] = [
   ['/', 'index.html', 'text/html; charset=utf-8'],
   ['/app.js', 'app.js', 'text/javascript; charset=utf-8'],
@@ -93,10 +90,9 @@ const files: readonly (readonly [path: string, name: PageFileName, type: string]
   ['/icon.svg', 'icon.svg', 'image/svg+xml'],
 ];
 
-/** Gives the bytes of a file of the page. */
 type ReadPageFile = (name: PageFileName) => Uint8Array;
 
-/** Reads the files of the page. Answers requests for them, and gives undefined for any other path. */
+/** Returns undefined for any other path. */
 function pageFiles(
   read: ReadPageFile = pageFile,
 ): (request: Pick<Delivery, 'path' | 'rawHeaders'>) => Answer | undefined {

@@ -3,12 +3,10 @@ import type { Answer } from '../http/server/send-answer.ts';
 import type { Rejection } from '../webhook/delivery-answer.ts';
 import type { WireProblem } from './wire.ts';
 
-/** Why a request is not answered as it asks. */
 export interface ApiProblem extends WireProblem {
   readonly status: number;
 }
 
-/** Ends a request with an answer that says why. */
 export class RequestProblem extends Error {
   readonly problem: ApiProblem;
 
@@ -43,7 +41,6 @@ export function inboxFailed(error: unknown): ApiProblem {
   return { status: 503, code: 'inbox-failed', problem, ...(hint !== undefined && { hint }) };
 }
 
-/** Answers a request that the HTTP server rejected. */
 export function rejectionAnswer({ status, detail: problem }: Rejection): Answer {
   return problemAnswer({ status, code: status === 503 ? 'busy' : 'bad-request', problem });
 }

@@ -4,7 +4,7 @@ import type { WireCounts } from '../wire.ts';
 const minute = 60_000;
 const day = 1440 * minute;
 
-/** Leads that wait, or are dead, are read one by one, and not counted further than this. */
+/** Waiting and dead leads are read one by one, so they are counted only up to this number. */
 const mostRead = 1_000;
 
 const noDeliveries = { accepted: 0, duplicate: 0, rejected: 0, other: 0 };
@@ -14,7 +14,6 @@ interface TimeWindow {
   readonly until: number | undefined;
 }
 
-/** Counts the rows of the list, and over time all that was received. */
 export async function countDeliveries(
   inbox: Pick<InboxReader, 'counts' | 'list'>,
   { since, until }: TimeWindow,
@@ -36,7 +35,7 @@ export async function countDeliveries(
   return { rows, ...(await countByTime(inbox, Math.min(start, end), end)) };
 }
 
-/** Buckets of a length that people use, at most 60 and at least 12 of them. */
+/** Lengths that people use, so that a chart has 12 to 60 buckets. */
 const bucketMinutes = [1, 2, 5, 10, 30, 60, 180, 360, 720, 1440, 10_080, 43_200];
 const mostBuckets = 60;
 const fewestBuckets = 12;
@@ -65,7 +64,6 @@ async function countByTime(
   return { since, bucketMs, buckets };
 }
 
-/** The minute of the first delivery of the last day, or the end where nothing came. */
 async function firstOfLastDay(inbox: Pick<InboxReader, 'counts'>, end: number): Promise<number> {
   const start = Math.floor(end / minute) * minute - day;
   let first = end;

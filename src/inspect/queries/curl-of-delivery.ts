@@ -4,7 +4,7 @@ import { redacted } from '../../inbox/delivery-record.ts';
 import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
 import { Secret } from '../../secret.ts';
 
-/** The delivery as a command for a shell. Credentials are not stored: `$CREDENTIAL` stands for each. */
+/** Credentials are not stored, so the command has `$CREDENTIAL` in their place. */
 export function curlOf(delivery: StoredDelivery): string {
   const { method, headers, body } = delivery;
   return curlCommand({
@@ -16,12 +16,11 @@ export function curlOf(delivery: StoredDelivery): string {
   });
 }
 
-/** The placeholder for a receiver that nothing names. */
 const placeholder = 'https://receiver.example';
 
 /**
- * The address that a delivery was sent to. Anybody may have chosen the host of a rejected one, and a person might send
- * credentials there. Only a proxy says whether it came with TLS; without one, `https` is the receiver's default.
+ * The host of a rejected delivery may be anybody's choice, and a person might send credentials there. Only a
+ * proxy says whether the delivery used TLS; without one, `https` is the receiver's default.
  */
 function addressOf({ verdict, path, headers }: StoredDelivery): string {
   const ownPath = path.startsWith('/') ? path : '/';

@@ -6,13 +6,12 @@ import { leadBytes } from '../../lead/raw-lead.ts';
 import { replayHeader } from '../../receiver/targets/forward-request.ts';
 import type { WireRow } from '../wire.ts';
 
-/** In characters, of a text in the list. */
+/** Characters of a text in the list. */
 const longestText = 200;
 
-/** A larger lead is not parsed for the list, in bytes. */
+/** In bytes; a larger lead is not parsed for the list. */
 const largestParsed = 256 * 1024;
 
-/** The rows of some deliveries, in their order. */
 export async function rowsOf(
   inbox: Pick<InboxReader, 'forwards'>,
   deliveries: readonly StoredDelivery[],
@@ -40,7 +39,6 @@ function rowOf(delivery: StoredDelivery, forwards: readonly Forward[]): WireRow 
   };
 }
 
-/** The texts of the lead itself that the list shows. */
 export function textsOf(
   delivery: Pick<StoredDelivery, 'body' | 'place'>,
 ): Pick<WireRow, 'name' | 'category'> {
@@ -52,7 +50,7 @@ export function textsOf(
   return { name: shortText(isObject(contact) ? contact['name'] : undefined), category: shortText(category) };
 }
 
-/** Anybody may send the header of a replay: it says where a delivery came from, and proves nothing. */
+/** Anybody may send the header of a replay: it is shown, and proves nothing. */
 function sourceOf({ source, headers }: StoredDelivery): WireRow['source'] {
   const isReplay = source === 'push' && headers.some(([name]) => name.toLowerCase() === replayHeader);
   return isReplay ? 'replay' : source;

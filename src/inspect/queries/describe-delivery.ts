@@ -10,7 +10,7 @@ import { rowsOf } from './delivery-row.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { readDocument } from '../../json/scanner.ts';
 
-/** The most bytes of a body that are shown as text, and in hexadecimal. */
+/** Limits in bytes: of a body as text, and in hexadecimal. */
 const shownBytes = 1024 * 1024;
 const dumpedBytes = 8 * 1024;
 
@@ -46,7 +46,6 @@ export async function describeDelivery(
   };
 }
 
-/** The newest deliveries of a lead, oldest first. */
 async function attemptsOf(
   inbox: Pick<InboxReader, 'list' | 'forwards'>,
   leadId: string,
@@ -58,7 +57,6 @@ async function attemptsOf(
   return rowsOf(inbox, deliveries.reverse());
 }
 
-/** The reasons to reject a delivery before its body is read to its end. */
 const unread: readonly (string | undefined)[] = [
   'too_large',
   'too_slow',
@@ -83,7 +81,6 @@ const credential =
 const clock = "Compare the clocks of both machines; the scheme's tolerance says how far they may be apart.";
 const sender = 'This is for the sender to change.';
 
-/** The operator's remedy for each reason. */
 const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   foreign_host: 'A page in a browser may have sent it; a tunnel must send the host localhost.',
   wrong_verify_token: "Compare what was typed in at the vendor with verifyToken of the receiver's scheme.",
@@ -111,7 +108,7 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   told_to_fail: 'The receiver was started with --simulate.',
 };
 
-/** Why no lead was taken from a stored delivery, a sentence each. */
+/** Says why a stored delivery gave no lead, a sentence each. */
 function explain({ verdict, reason, detail }: StoredDelivery): readonly string[] {
   if (verdict === 'other') {
     return ['Another event of the sender, and no lead: it is kept here and forwarded to no target.'];
@@ -122,7 +119,6 @@ function explain({ verdict, reason, detail }: StoredDelivery): readonly string[]
   return [`${cause.charAt(0).toUpperCase()}${cause.slice(1)}.`, ...(hint === undefined ? [] : [hint])];
 }
 
-/** Why a stored delivery is never replayed, in one sentence; undefined where it may be. */
 export function whyNotReplayable({
   verdict,
   leadId,
@@ -145,15 +141,15 @@ function hexDump(bytes: Uint8Array): string {
   return lines.join('\n');
 }
 
-/** The longest result, in characters: the indentation of deep JSON grows with the square of its depth. */
+/** In characters: the indentation of deep JSON grows with the square of its depth. */
 const longest = 4 * 1024 * 1024;
 
-/** Characters that are indented at once: so far the result may become longer than that. */
+/** The result may be longer than the limit by one such piece, in characters. */
 const pieceLength = 64;
 
 /**
- * JSON indented by two spaces, every token as it came, so that no digit of a number is lost. Undefined for a text that is
- * no JSON, and for one whose result would be too long.
+ * Indents by two spaces and keeps every token, so that no digit of a number is lost. Undefined for a text that
+ * is not JSON, and for a result beyond the limit.
  */
 function formatJson(bytes: Uint8Array): string | undefined {
   const document = readDocument(bytes);

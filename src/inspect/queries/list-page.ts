@@ -5,14 +5,13 @@ import { rowsOf, textsOf } from './delivery-row.ts';
 
 interface PageQuery extends InboxQuery {
   readonly limit: number;
-  /** Words that must all be in the id, the name, the category or the reason. */
+  /** The id, the name, the category and the reason together must contain all these words. */
   readonly text: string;
 }
 
-/** A search for one page ends after this time, in milliseconds: the next page continues it. */
+/** In milliseconds; the next page continues the search. */
 const searchMs = 250;
 
-/** Reads a page of the list, newest first. */
 export async function listPage(
   inbox: Pick<InboxReader, 'list' | 'forwards'>,
   { limit, text, ...query }: PageQuery,

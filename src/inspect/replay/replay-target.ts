@@ -6,7 +6,6 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { signatureHeaders, type Signer } from '../../sender/sign-request.ts';
 import type { WireTarget } from '../wire.ts';
 
-/** A target that deliveries may be replayed to. */
 export interface ReplayTarget {
   readonly target: Target;
   readonly wire: WireTarget;
@@ -14,18 +13,16 @@ export interface ReplayTarget {
 
 export interface ReplayTargetOptions {
   readonly url: URL;
-  /** Without a key, and where it is undefined, deliveries are sent unsigned. */
+  /** Without it, deliveries are sent unsigned. */
   readonly signer: Signer | undefined;
   readonly proxy: URL | undefined;
   readonly timeoutMs: number;
   readonly trust?: TlsTrust | undefined;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Aborts what is in flight. */
   readonly signal: AbortSignal;
 }
 
-/** Sends what was received as it came, with a new signature and with the mark of a replay. */
+/** Sends the stored body with a new signature and with the header of a replay. */
 export function replayTarget({ signer, now, ...options }: ReplayTargetOptions): ReplayTarget {
   const { url, proxy, timeoutMs, trust, signal } = options;
   const target = forwardTarget({
@@ -54,7 +51,7 @@ export function replayTarget({ signer, now, ...options }: ReplayTargetOptions): 
   };
 }
 
-/** Every request has an id of its own: a receiver may refuse one that it knows with another body. */
+/** A receiver may refuse an id that it knows with another body, so every request has a new id. */
 const contentOf = ({ url, body }: { readonly url: string; readonly body: Uint8Array }) => ({
   id: `msg_${randomBytes(12).toString('hex')}`,
   target: url,

@@ -12,12 +12,11 @@ type ReplayInbox = Pick<Inbox, 'list' | 'claimLeads' | 'record'>;
 
 interface ReplayerOptions {
   readonly targets: readonly ReplayTarget[];
-  /** Opens the inbox to write the result of the replay. */
   readonly useInbox: <T>(target: Target, use: (inbox: ReplayInbox) => Promise<T>) => Promise<T>;
   readonly clock: Clock;
 }
 
-/** Sends one delivery after the other: a person waits for each. */
+/** Sends one delivery after the other, since a person waits for each. */
 export class Replayer {
   readonly targets: readonly WireTarget[];
   readonly #options: ReplayerOptions;
@@ -28,15 +27,15 @@ export class Replayer {
     this.targets = options.targets.map(({ wire }) => wire);
   }
 
-  /** Rejects with a `RequestProblem` where it was not sent; that the target did not take it is a result. */
+  /** Rejects with a `RequestProblem` where nothing was sent. A refusal by the target is a result. */
   async replay({ seq, target: name }: WireReplay): Promise<WireReplayed> {
-    const to = this.#options.targets.find(({ wire }) => wire.name === name);
-    if (to === undefined) {
+    const replayTarget = this.#options.targets.find(({ wire }) => wire.name === name);
+    if (replayTarget === undefined) {
       const problem = 'The target is none of those that were named when leads was started.';
       const hint = '--replay-to names one more';
       throw new RequestProblem({ status: 403, code: 'forbidden', problem, hint });
     }
-    const turn = this.#last.then(() => this.#send(seq, to));
+    const turn = this.#last.then(() => this.#send(seq, replayTarget));
     this.#last = turn.catch(() => undefined);
     try {
       return await turn;

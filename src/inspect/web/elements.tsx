@@ -3,17 +3,15 @@ import { useId } from 'preact/hooks';
 import type { WireListFilter } from '../wire.ts';
 import { capitalized, exactTime, shortTime, shownCount } from './text/format.ts';
 
-/** A button that sends no form. */
 export const Button = (props: ComponentProps<'button'>): VNode => <button type="button" {...props} />;
 
-/** A picture beside its word, so that it says nothing itself. */
 export const Icon = ({ path, kind = '' }: { path: string; kind?: string }): VNode => (
   <svg class={`icon ${kind}`} viewBox="0 0 16 16" aria-hidden="true">
     <path d={path} />
   </svg>
 );
 
-/** The key that does the same as the element beside it, whose `aria-keyshortcuts` says it to a screen reader. */
+/** `aria-keyshortcuts` of the element beside it says the key to a screen reader. */
 export const Key = ({ name }: { name: string }): VNode => (
   <kbd class="key" aria-hidden="true">
     {name}
@@ -26,7 +24,7 @@ export const Time = ({ time }: { time: number }): VNode => (
   </time>
 );
 
-/** The verdicts differ by their shapes, too. */
+/** Shapes tell the verdicts apart without colours. */
 const shapes: Record<WireListFilter, string> = {
   accepted: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M5 8.2l2.1 2.1L11 6',
   duplicate: 'M5.5 5.5h8v8h-8zM10.5 5.3V2.5h-8v8h2.8',
@@ -53,7 +51,7 @@ interface PopoverProps {
   readonly children: ComponentChildren;
 }
 
-/** A dialog that a button with its id as `popovertarget` opens; the browser closes it and returns the focus. */
+/** The browser opens it by a button with its id as `popovertarget`, closes it, and returns the focus. */
 export const Popover = ({ id, title, children }: PopoverProps): VNode => (
   <div
     id={id}
@@ -72,7 +70,6 @@ export const Popover = ({ id, title, children }: PopoverProps): VNode => (
 interface SectionProps {
   readonly title: string;
   readonly count?: number;
-  /** Buttons on the line of the title. */
   readonly tools?: ComponentChildren;
   readonly children: ComponentChildren;
 }

@@ -1,9 +1,8 @@
 import type { PageModel } from './state/page-model.ts';
 
-/** The same width as in the style sheet: the list and the pane stand side by side. */
+/** The style sheet has the same width. */
 const sideBySide = matchMedia('(min-width: 900px)');
 
-/** The keys as the page explains them. */
 export const shortcuts = [
   { keys: ['j', 'k'], effect: 'Next and previous delivery' },
   { keys: ['Enter'], effect: 'Open the delivery' },
@@ -14,7 +13,7 @@ export const shortcuts = [
   { keys: ['Esc'], effect: 'Close what is open, clear the words' },
 ] as const;
 
-/** An action gives false where the key is left to the browser. */
+/** An action returns false where the browser shall handle the key. */
 const actions: Readonly<Record<string, (model: PageModel) => unknown>> = {
   j: (model) => step(model, 1),
   k: (model) => step(model, -1),
@@ -25,7 +24,6 @@ const actions: Readonly<Record<string, (model: PageModel) => unknown>> = {
   Escape: closeOrClear,
 };
 
-/** Keys of the list, and of the page where nothing has the focus: elsewhere they scroll. */
 const listActions: typeof actions = {
   ArrowDown: (model) => step(model, 1),
   ArrowUp: (model) => step(model, -1),
@@ -33,20 +31,19 @@ const listActions: typeof actions = {
   End: (model) => step(model, Infinity),
 };
 
-/** The page's keys, except while something is typed, a dialog is open or another key is held. */
+/** Ignores keys while a person types, a dialog is open or another key is pressed. */
 export function onPageKey(event: KeyboardEvent, model: PageModel): void {
   const { key, target } = event;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (!(target instanceof Element) || target.closest('input, select') !== null) return;
   if (document.querySelector(':popover-open') !== null) return;
   const isInList = target === document.body || target.closest('#list') !== null;
-  // Enter presses a row that has the focus; on the list itself it opens the first one.
+  // Enter opens the row with the focus; on the list itself it opens the first row.
   const isOnList = key === 'Enter' && target.id === 'list';
   const action = isOnList ? actions['j'] : (actions[key] ?? (isInList ? listActions[key] : undefined));
   if (action !== undefined && action(model) !== false) event.preventDefault();
 }
 
-/** Moves the focus to another row; where both have room, or a delivery is open, opens it, too. */
 function step(model: PageModel, by: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>('#list a, #list .pager button')];
   const { seq } = model.address;

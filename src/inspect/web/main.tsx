@@ -24,7 +24,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** An element that is removed while it has the focus would lose it to nothing: its part of the page gets the focus. */
+/** An element that is removed would take the focus with it, so its part of the page gets the focus. */
 function draw(model: PageModel): void {
   const focused = document.activeElement;
   const part = focused?.closest('#pane') === null ? 'list' : 'pane';
@@ -32,7 +32,7 @@ function draw(model: PageModel): void {
   if (focused?.isConnected === false) document.getElementById(part)?.focus({ preventScroll: true });
 }
 
-/** The page is tried again by itself, unless only a new URL would help. */
+/** The page retries by itself, unless only a new URL would help. */
 const CannotStart = ({ problem: { code, message, hint, needsNewUrl } }: { problem: Problem }): VNode => (
   <main class="cannot-start">
     <Mark />

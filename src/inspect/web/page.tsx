@@ -8,7 +8,6 @@ import type { Connection } from './state/live.ts';
 import type { PageModel } from './state/page-model.ts';
 import { ReceivedText } from './text/received-text.tsx';
 
-/** The list and the open delivery, side by side, or the delivery in place of the list where there is no room. */
 export function Page({ model }: { model: PageModel }): VNode {
   const { seq } = model.address;
   useEffect(() => {
@@ -70,7 +69,6 @@ function Header({ model: { inbox, live } }: { model: PageModel }): VNode {
   );
 }
 
-/** The program's sign. */
 export const Mark = (): VNode => (
   <svg class="mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
     <rect width="32" height="32" rx="8" />

@@ -13,7 +13,6 @@ interface BodyProps {
   readonly delivery: WireDelivery;
 }
 
-/** The body in one of its forms; who reads raw bodies reads the next one raw, too. */
 export function BodySection({ model, delivery }: BodyProps): VNode {
   const [chosen, setChosen] = useState<(typeof forms)[number]>('formatted');
   const form = delivery[chosen] === null ? 'raw' : chosen;
@@ -50,17 +49,16 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
 
 const names = { formatted: 'Formatted', raw: 'Raw', curl: 'curl' } as const;
 
-/** A million elements would stop the page, and hostile bodies are made for that: characters, and lines. */
+/** In characters and lines. A million elements would stop the page, and hostile bodies are made for that. */
 const shownLength = 60_000;
 const mostLines = 2_000;
 
-/** Deeper lines do not wrap further to the right; in characters. */
+/** In characters; deeper lines do not wrap further to the right. */
 const deepestIndent = 48;
 
 interface CodeProps {
   readonly text: string;
   readonly isJson: boolean;
-  /** Whether its columns line up: it scrolls to the side and does not wrap. */
   readonly isTable: boolean;
 }
 
@@ -76,7 +74,6 @@ function Code({ text, isJson, isTable }: CodeProps): VNode {
   );
 }
 
-/** A wrapped line continues below its own indentation. */
 function Line({ line, isJson }: { line: string; isJson: boolean }): VNode {
   const indent = Math.min(/^ */.exec(line)?.[0].length ?? 0, deepestIndent);
   return (
@@ -87,7 +84,7 @@ function Line({ line, isJson }: { line: string; isJson: boolean }): VNode {
   );
 }
 
-/** A line with more tokens is not coloured. */
+/** A line with more tokens is not coloured, since each token costs an element. */
 const mostTokens = 400;
 
 function coloured(line: string): (string | VNode)[] {

@@ -101,7 +101,6 @@ function DeliveryHead({ model, delivery }: DeliveryProps): VNode {
   );
 }
 
-/** The reasons why a delivery is not an ordinary one: first, why it was rejected. */
 function Notices({ delivery }: { delivery: WireDelivery }): VNode {
   const { verdict, reason, status, explanation, differs, firstSeq, seq, missing } = delivery;
   return (
@@ -182,7 +181,6 @@ const Fact = ({ name, more, children }: FactProps): VNode => (
   </div>
 );
 
-/** Every attempt to send the lead to a target, oldest first, and those that are still due. */
 function AttemptSection({ delivery: { results, forwards, receivedAt } }: Pick<DeliveryProps, 'delivery'>) {
   const open = forwards.filter(({ state }) => state !== 'done');
   if (results.length + open.length === 0) return null;
@@ -214,7 +212,6 @@ function AttemptSection({ delivery: { results, forwards, receivedAt } }: Pick<De
   );
 }
 
-/** All deliveries of this lead, where there are others. */
 function LeadSection({ model, delivery: { attempts, seq } }: DeliveryProps): VNode | null {
   if (attempts.length < 2) return null;
   return (
@@ -241,7 +238,6 @@ function LeadSection({ model, delivery: { attempts, seq } }: DeliveryProps): VNo
 interface EntryProps {
   readonly time: number | null;
   readonly kind: WireListFilter;
-  /** Its state, its subject, and a note on it. */
   readonly children: readonly [ComponentChildren, ComponentChildren, ComponentChildren];
 }
 

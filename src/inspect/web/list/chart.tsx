@@ -3,10 +3,8 @@ import { verdicts, type WireBucket } from '../../wire.ts';
 import type { PageModel } from '../state/page-model.ts';
 import { minuteTime, shownCount, shownDuration } from '../text/format.ts';
 
-/** The space between two bars, as a share of the width of a bucket. */
 const gap = 0.2;
 
-/** Stacked bars: the deliveries over time by verdict. A bar that is clicked filters the list to its time. */
 export function Chart({ model }: { model: PageModel }): VNode {
   const { counts } = model;
   if (counts === null) return <figure class="chart" aria-busy="true" />;
@@ -55,7 +53,6 @@ export function Chart({ model }: { model: PageModel }): VNode {
 
 const total = (bucket: WireBucket): number => verdicts.reduce((sum, verdict) => sum + bucket[verdict], 0);
 
-/** The bars of a bucket, one upon the other. */
 function bars(bucket: WireBucket) {
   let top = 0;
   return verdicts

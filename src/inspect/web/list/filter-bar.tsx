@@ -91,13 +91,13 @@ function TimeFilter({ model }: { model: PageModel }): VNode {
   );
 }
 
-/** A field takes the local time without a zone. */
+/** The field takes a local time without a zone. */
 const fieldText = (time: number | null): string =>
   time === null
     ? ''
     : new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
-/** `950`, `12k`: a chip has little room. Leads that wait, or are dead, are not counted further than 1,000. */
+/** A chip has little room: `950`, `12k`. Waiting and dead leads are counted only up to 1,000. */
 function chipCount(verdict: WireListFilter, count: number): string {
   if ((verdict === 'waiting' || verdict === 'dead') && count >= 1_000) return '1k+';
   return count < 10_000 ? shownCount(count) : shortCount.format(count);
@@ -105,7 +105,6 @@ function chipCount(verdict: WireListFilter, count: number): string {
 
 const shortCount = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 
-/** The list shows deliveries of any chip that is pressed, or all where none is. */
 function VerdictFilter({ model }: { model: PageModel }): VNode {
   const { counts, address } = model;
   const { verdicts } = address.filter;

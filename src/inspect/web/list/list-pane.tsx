@@ -109,7 +109,7 @@ function Row({ row, href, isOpen, isTabStop }: RowProps): VNode {
   );
 }
 
-/** `attempt 3 · 1 waiting`: the differences from a first delivery, and the state of its lead at the targets. */
+/** Shows how the row differs from a first delivery: `attempt 3 · 1 waiting`. */
 function stateText({ attempt, source, done, waiting, dead }: WireRow): string {
   const parts = [
     source !== 'push' && source,
@@ -153,7 +153,7 @@ function EmptyList({ model }: { model: PageModel }): VNode {
   );
 }
 
-/** The progress of a search; a screen reader also hears of arrivals here, at most once a minute. */
+/** A screen reader also hears of arrivals here, at most once a minute. */
 function SearchProgress({ model: { list, address } }: { model: PageModel }): VNode {
   const { rows, next, isLoading } = list.state;
   const [newest] = rows;

@@ -1,32 +1,31 @@
 import { listFilters, type WireListFilter } from '../../wire.ts';
 
 export interface ListFilter {
-  /** Deliveries of any of these are listed; of all kinds where it is empty. */
+  /** An empty list means all kinds. */
   readonly verdicts: readonly WireListFilter[];
-  /** The length of a window that ends now, in milliseconds; null where `since` and `until` count. */
+  /** The length in milliseconds of a window that ends now; null where `since` and `until` count. */
   readonly last: number | null;
-  /** since <= receivedAt < until, in milliseconds since the epoch; null: no bound. */
+  /** since <= receivedAt < until, in milliseconds since the epoch; null means no bound. */
   readonly since: number | null;
   readonly until: number | null;
-  /** Words of the id, the name, the category or the reason. */
   readonly text: string;
 }
 
 export const noFilter: ListFilter = { verdicts: [], last: null, since: null, until: null, text: '' };
 
-/** The fragment of the page's address: the open delivery, if any, and the filter: `#/17?verdict=rejected&last=3600000`. */
+/** The fragment of the page's URL, such as `#/17?verdict=rejected&last=3600000`. */
 export interface Address {
   readonly seq: number | null;
   readonly filter: ListFilter;
 }
 
-/** The words of the filter are a person's data, and never in the address. */
+/** The words of the filter are a person's data, and never in the URL. */
 export function hashOf({ seq, filter: { verdicts, last, since, until } }: Address): string {
   const query = queryOf(verdicts, { last, since, until });
   return `#/${seq ?? ''}${query === '' ? '' : `?${query}`}`;
 }
 
-/** Ignores whatever is not a filter: people type addresses. */
+/** People type addresses, so everything that is not a filter is ignored. */
 export function addressIn(hash: string, text: string): Address {
   const [path = '', query = ''] = hash.replace(/^#\//, '').split('?');
   const values = new URLSearchParams(query);
@@ -46,7 +45,6 @@ export function addressIn(hash: string, text: string): Address {
 const wholeNumber = (text: string | null): number | null =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
-/** The filter as the parameters of a request, and further parameters. */
 export function requestQuery(
   { verdicts, last, since, until, text }: ListFilter,
   more: Readonly<Record<string, number | null>> = {},
@@ -55,7 +53,6 @@ export function requestQuery(
   return queryOf(verdicts, { ...more, since: start, until, text: text.trim() });
 }
 
-/** Leaves out parameters that are null or empty. */
 function queryOf(
   verdicts: readonly WireListFilter[],
   values: Readonly<Record<string, number | string | null>>,

@@ -1,10 +1,12 @@
 import { keyParameter, tokenHeader, type WireInbox, type WireProblem, type WireSession } from '../../wire.ts';
 import { type AnswerSource, isAbort, Problem, problemOf } from './problem.ts';
 
-/** A program that has not answered for this long is taken for one that ended; in milliseconds. */
+/** In milliseconds; a program that does not answer for this long has probably ended. */
 const answerMs = 10_000;
 
-/** Requests with the token of this session. Each throws a `Problem`, or an `AbortError` when it was cancelled. */
+/**
+ * Sends the token of this session. Each method throws a `Problem`, or an `AbortError` when it was cancelled.
+ */
 export class Api implements AnswerSource {
   readonly #headers: Readonly<Record<string, string>>;
 
@@ -51,7 +53,8 @@ async function send<Value>(
     throw new Problem(code, problem, hint);
   } catch (error) {
     if (error instanceof Problem || isAbort(error)) throw error;
-    // fetch reports every failure of a connection in the same way, and the program may end in the middle of an answer, too.
+    // fetch reports every failure of a connection in the same way. The program may also end in the middle of a
+    // response.
     throw new Problem('unreachable', 'leads does not answer', 'check that it still runs in its terminal');
   }
 }
@@ -59,20 +62,20 @@ async function send<Value>(
 const keyFragment = `#${keyParameter}=`;
 const reloadItem = 'reload';
 
-/** The key of the address is kept until it was exchanged, so that it can be tried again where the program did not answer. */
+/** The key is kept until it is exchanged, so that it can be retried when the program does not answer. */
 let key: string | null = null;
 
-/** The session is in memory alone: `sessionStorage` is soon written to the disk, and stays there for a while. */
+/** A browser soon writes `sessionStorage` to the disk, so the session is in memory alone. */
 let session: WireSession | null = null;
 
 /**
- * Exchanges the key of the address for a session, or continues the session that this tab had before it was loaded again.
- * Throws a `Problem` where neither is possible.
+ * Exchanges the key of the URL for a session, or continues the session of this tab before a reload. Throws a
+ * `Problem` where neither is possible.
  */
 export async function openSession(): Promise<{ api: Api; inbox: WireInbox }> {
   if (location.hash.startsWith(keyFragment)) {
     key = location.hash.slice(keyFragment.length);
-    // This comes before anything else, so that a person who sees the screen or a bookmark does not see the key.
+    // This comes first, so that a person who sees the screen or a bookmark does not see the key.
     history.replaceState(null, '', '#/');
   }
   session ??= await beginSession();
@@ -86,7 +89,6 @@ export async function openSession(): Promise<{ api: Api; inbox: WireInbox }> {
   }
 }
 
-/** The reload key counts where the address was opened before. */
 async function beginSession(): Promise<WireSession> {
   const reloadKey = sessionStorage.getItem(reloadItem);
   let refusal: Problem | null = null;
@@ -103,7 +105,7 @@ async function beginSession(): Promise<WireSession> {
   throw refusal ?? new Problem('no-token', 'this address has no key');
 }
 
-/** Lets a page that is loaded again continue its session, by a key that is in the browser's storage only meanwhile. */
+/** The reload key is in the browser's storage only while the page reloads. */
 export function watchReloads(): void {
   addEventListener('pagehide', () => session && sessionStorage.setItem(reloadItem, session.reloadKey));
   addEventListener('pageshow', () => session && sessionStorage.removeItem(reloadItem));

@@ -3,17 +3,14 @@ import { type ListFilter, noFilter, requestQuery } from './address.ts';
 import { type AnswerSource, Problem } from './problem.ts';
 
 export interface ListState {
-  /** The rows of the page, newest first. */
   readonly rows: readonly WireRow[];
-  /** The `before` of the next page; null: this is the last one. */
+  /** The `before` of the next page; null on the last page. */
   readonly next: number | null;
-  /** Whether pages with newer deliveries lie before this one. */
   readonly hasNewer: boolean;
   readonly isLoading: boolean;
   readonly problem: Problem | null;
   /** The number of deliveries that arrived since these rows were shown. */
   readonly unseen: number;
-  /** Whether more than `unseen` arrived. */
   readonly hasMoreUnseen: boolean;
 }
 
@@ -21,12 +18,11 @@ const pageSize = 100;
 
 interface ListOptions {
   readonly api: AnswerSource;
-  /** Whether a person may be about to press a row now: no row may move. */
+  /** A person may be about to press a row now, so no row may move. */
   readonly isAimedAt: () => boolean;
   readonly onChange: () => void;
 }
 
-/** A page of the deliveries that match a filter, kept up to date. */
 export class DeliveryList {
   state: ListState = {
     rows: [],
@@ -39,17 +35,15 @@ export class DeliveryList {
   };
   readonly #options: ListOptions;
   #filter: ListFilter = noFilter;
-  /** The `before` of each page from the second to the present one. */
-  #starts: readonly number[] = [];
-  /** Deliveries above this number count as unseen. */
-  #newest = 0;
+  #pageStarts: readonly number[] = [];
+  #newestSeen = 0;
   #reading = new AbortController();
 
   constructor(options: ListOptions) {
     this.#options = options;
   }
 
-  /** Shows the newest deliveries that match. The rows before stay until these are there. */
+  /** The old rows stay until the new ones are there. */
   show(filter: ListFilter, delayMs = 0): Promise<boolean> {
     this.#filter = filter;
     return this.#open([], delayMs);
@@ -61,46 +55,48 @@ export class DeliveryList {
 
   async showOlder(): Promise<boolean> {
     const { next, isLoading } = this.state;
-    return next !== null && !isLoading && this.#open([...this.#starts, next]);
+    return next !== null && !isLoading && this.#open([...this.#pageStarts, next]);
   }
 
   showNewer(): Promise<boolean> {
-    return this.#open(this.#starts.slice(0, -1));
+    return this.#open(this.#pageStarts.slice(0, -1));
   }
 
-  /** Whether arrivals can be shown that had to wait. */
   get canRelease(): boolean {
     return this.state.unseen > 0 && !this.#isHeld();
   }
 
-  /** Reads the page again after the inbox changed. Resolves to whether it shows the present state. */
+  /** Rereads the page after the inbox changed. Resolves to whether it shows the present state. */
   async refresh(): Promise<boolean> {
     // A search that restarted at every arrival would never end.
     if (this.state.isLoading) return false;
     const [first] = this.state.rows;
     if (first === undefined || !this.#isHeld()) return this.#read({ isHeld: false });
-    if (!(await this.#read({ isHeld: true, before: this.#starts.at(-1) ?? first.seq + 1 }))) return false;
-    return this.#attempt(async (signal) => {
-      const arrivals = await this.#page({ after: this.#newest, limit: pageSize }, signal);
+    if (!(await this.#read({ isHeld: true, before: this.#pageStarts.at(-1) ?? first.seq + 1 }))) return false;
+    return this.#replaceReading(async (signal) => {
+      const arrivals = await this.#page({ after: this.#newestSeen, limit: pageSize }, signal);
       this.#change({ unseen: arrivals.rows.length, hasMoreUnseen: arrivals.next !== null });
       return true;
     });
   }
 
   #isHeld(): boolean {
-    return this.state.rows.length > 0 && (this.#starts.length > 0 || this.#options.isAimedAt());
+    return this.state.rows.length > 0 && (this.#pageStarts.length > 0 || this.#options.isAimedAt());
   }
 
   #open(starts: readonly number[], delayMs = 0): Promise<boolean> {
-    this.#starts = starts;
+    this.#pageStarts = starts;
     this.#change({ isLoading: true, problem: null });
     return this.#read({ before: starts.at(-1), delayMs });
   }
 
-  /** `isHeld`: rows may not be replaced where that changed meanwhile; absent: a person asked for other rows. */
+  /**
+   * `isHeld: false` keeps the old rows if rows may no longer move when the new ones arrive. It is absent when a
+   * person asked for other rows.
+   */
   #read(options: { isHeld?: boolean; before?: number | undefined; delayMs?: number }): Promise<boolean> {
     const { isHeld, before = null, delayMs = 0 } = options;
-    return this.#attempt(async (signal) => {
+    return this.#replaceReading(async (signal) => {
       if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
       let rows: readonly WireRow[] = [];
       let next: number | null = before;
@@ -111,10 +107,10 @@ export class DeliveryList {
         const isLoading = next !== null && rows.length < pageSize;
         if (isHeld === false && this.#isHeld()) return false;
         if (isLoading && isHeld !== undefined) continue;
-        const hasNewer = this.#starts.length > 0;
+        const hasNewer = this.#pageStarts.length > 0;
         this.#change({ rows, next, hasNewer, isLoading, problem: null });
         if (before === null) {
-          this.#newest = rows[0]?.seq ?? 0;
+          this.#newestSeen = rows[0]?.seq ?? 0;
           this.#change({ unseen: 0, hasMoreUnseen: false });
         }
       } while (next !== null && rows.length < pageSize);
@@ -131,8 +127,8 @@ export class DeliveryList {
     });
   }
 
-  /** Ends the reading before this one. Resolves to false where it failed, or another reading took its place. */
-  async #attempt(read: (signal: AbortSignal) => Promise<boolean>): Promise<boolean> {
+  /** Ends the previous reading. Resolves to false where it failed, or another reading replaced it. */
+  async #replaceReading(read: (signal: AbortSignal) => Promise<boolean>): Promise<boolean> {
     this.#reading.abort();
     const { signal } = (this.#reading = new AbortController());
     try {

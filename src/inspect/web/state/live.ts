@@ -1,32 +1,34 @@
 import type { WireChanges } from '../../wire.ts';
 import { type AnswerSource, type Problem, problemOf } from './problem.ts';
 
-/** `unreadable`: the program answers, and cannot read the inbox. `ended`: a new URL is needed. */
+/**
+ * `unreadable` means that the program answers, but cannot read the inbox. `ended` means that a new URL is
+ * needed.
+ */
 export interface Connection {
   readonly state: 'connecting' | 'live' | 'unreadable' | 'lost' | 'ended';
-  /** The program's explanation of why the inbox is unreadable. */
   readonly detail?: string | undefined;
 }
 
-/** The time between two looks at the inbox, in milliseconds. */
+/** The time between two requests for changes, in milliseconds. */
 const everyMs = 250;
 
-/** A program that has not answered for this long stands still; in milliseconds. */
+/** In milliseconds; the connection is lost after this time without a response. */
 const silenceMs = 3_000;
 
-/** A page that takes long to read is read less often, so that the program is idle most of the time. */
+/** A slow page is read less often, so that the program is idle most of the time. */
 const idleShare = 4;
 
 const longestDelayMs = 5_000;
 
 interface LiveOptions {
   readonly api: AnswerSource;
-  /** Is called at each look. Resolves to whether the page shows the present state of the inbox. */
+  /** Resolves to whether the page shows the present state of the inbox. */
   readonly onLook: (hasChanged: boolean) => Promise<boolean>;
   readonly onConnection: (connection: Connection) => void;
 }
 
-/** Asks again and again whether the inbox changed, unless the tab is hidden, and less often while nothing answers. */
+/** Polls for changes of the inbox, except while the tab is hidden, and less often while nothing answers. */
 export class Live {
   connection: Connection = { state: 'connecting' };
   readonly #options: LiveOptions;
@@ -50,7 +52,6 @@ export class Live {
     }
   }
 
-  /** Looks at once. */
   retry(): void {
     if (!document.hidden) this.#wake();
   }
@@ -69,7 +70,7 @@ export class Live {
   }
 
   #fail({ code, message, needsNewUrl }: Problem): void {
-    // Changes that were missed meanwhile are read when the program answers again.
+    // Missed changes are read when the program answers again.
     this.#mark = null;
     if (code === 'inbox-failed') {
       this.#connect({ state: 'unreadable', detail: message });

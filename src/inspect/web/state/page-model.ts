@@ -7,26 +7,23 @@ import { DeliveryList } from './delivery-list.ts';
 import { Live } from './live.ts';
 import { type Problem, problemOf } from './problem.ts';
 
-/** Counting walks through an index of all deliveries; in milliseconds. */
+/** In milliseconds, since counting reads an index of all deliveries. */
 const countEveryMs = 2_000;
 
-/** A search begins when nothing was typed for this long, in milliseconds. */
 const typingMs = 150;
 
-/** A message stays for this long, in milliseconds. */
 const messageMs = 6_000;
 
-/** The state of the page. Every change of it draws the page. */
+/** Every change of the state draws the page. */
 export class PageModel {
   readonly inbox: WireInbox;
   readonly list: DeliveryList;
   readonly live: Live;
   address: Address = addressIn(location.hash, '');
-  /** The open delivery, or the one before while that is being loaded. */
+  /** The previous delivery stays while the open one is loaded. */
   delivery: WireDelivery | null = null;
-  /** The open delivery cannot be shown. */
   problem: Problem | null = null;
-  /** Null: they are not known yet, or a search is shown, of which nothing is counted. */
+  /** Null before they are loaded, and during a search, which has no counts. */
   counts: WireCounts | null = null;
   message: string | null = null;
   readonly #api: Api;
@@ -55,12 +52,11 @@ export class PageModel {
     await this.live.run();
   }
 
-  /** The open delivery once it is loaded; null while it is not, and where none is open. */
   get opened(): WireDelivery | null {
     return this.delivery?.seq === this.address.seq ? this.delivery : null;
   }
 
-  /** A step that Back undoes. */
+  /** Back undoes this step. */
   filterBy(members: Partial<ListFilter>): void {
     const filter = { ...this.address.filter, ...members };
     if (filter.text !== this.address.filter.text) this.search(filter.text, 0);
@@ -81,7 +77,7 @@ export class PageModel {
     location.hash = hashOf({ ...this.address, seq: null });
   }
 
-  /** Opens another delivery in place of this one, so that Back leads to where the first one was opened. */
+  /** Replaces the entry of the history, so that Back leads to where the first delivery was opened. */
   replaceOpen(seq: number): void {
     const address = { ...this.address, seq };
     history.replaceState(null, '', hashOf(address));
@@ -111,7 +107,7 @@ export class PageModel {
     }
   }
 
-  /** Saves the body by a link to a copy of it: a link to the server could not send the token. */
+  /** A link to the server could not send the token, so this is a link to a copy. */
   async download(seq: number): Promise<void> {
     try {
       const link = document.createElement('a');
@@ -173,7 +169,7 @@ export class PageModel {
     return isRead;
   }
 
-  /** Reads the open delivery and the counts again, and once more where the inbox changed since. */
+  /** Reads once more when the inbox changed meanwhile. */
   async #readBesides(): Promise<void> {
     this.#isOutdated = true;
     if (this.#isReading) return;
@@ -221,7 +217,7 @@ export class PageModel {
       this.counts = counts;
       this.#draw();
     } catch (error) {
-      // The connection says that nothing can be read.
+      // The state of the connection shows that nothing can be read.
       problemOf(error);
     }
   }

@@ -1,6 +1,6 @@
 import type { WireProblem } from '../../wire.ts';
 
-/** A request failed. `unreachable`: there was no answer at all. */
+/** A request failed. The code `unreachable` means that there was no response at all. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
@@ -13,13 +13,13 @@ export class Problem extends Error {
     this.hint = hint;
   }
 
-  /** The program was started again, or the URL is of another one: only the URL that it printed helps. */
+  /** After a restart of the program, or with the URL of another one, only the URL that it printed helps. */
   get needsNewUrl(): boolean {
     return this.code === 'no-token' || this.code === 'wrong-key';
   }
 }
 
-/** Passes on anything that is not a `Problem`: it is a fault of the page. */
+/** Rethrows anything else, because it is a fault of the page. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
@@ -28,7 +28,6 @@ export function problemOf(error: unknown): Problem {
 export const isAbort = (error: unknown): boolean =>
   error instanceof DOMException && error.name === 'AbortError';
 
-/** The answers of the server, by path. */
 export interface AnswerSource {
   /** Throws a `Problem`, or an `AbortError` when it was cancelled. */
   get<Answer>(path: string, signal?: AbortSignal): Promise<Answer>;

@@ -1,6 +1,6 @@
 import type { WireRow } from '../../wire.ts';
 
-// Times are local ones, since people compare them with a clock on the wall; the exact time, in UTC, is beside them.
+// Times are local, since people compare them with a clock on the wall; the exact time, in UTC, is beside them.
 
 const timeOfDay = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const dayAndTime = new Intl.DateTimeFormat('en-GB', {
@@ -48,7 +48,6 @@ export function shownSize(bytes: number): string {
 
 const grouped = new Intl.NumberFormat('en');
 
-/** `1,234,567` */
 export const shownCount = (count: number): string => grouped.format(count);
 
 export const plural = (count: number, word: string, words = `${word}s`): string =>
@@ -59,7 +58,7 @@ export const sentence = (text: string): string => `${capitalized(text)}${/[.!?:]
 
 export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** A delivery is called by the lead's name where that shows anything, by its id, or by its own number. */
+/** Shows the lead's name, its id, or the number of the delivery. */
 export function deliveryTitle({ seq, name, leadId }: Pick<WireRow, 'seq' | 'name' | 'leadId'>): string {
   return [name, leadId].find((text) => text !== null && text.trim() !== '') ?? `Delivery ${seq}`;
 }

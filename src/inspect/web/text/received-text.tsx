@@ -1,13 +1,12 @@
 import type { VNode } from 'preact';
 import { visibleParts, withNamedCharacters } from './text-parts.ts';
 
-/** Text from outside: isolated from the direction of the text around it, with its hidden characters named. */
+/** Text from outside could change the direction of the text around it, so it is isolated. */
 export const ReceivedText = ({ text }: { text: string }): VNode => <bdi>{shown(text)}</bdi>;
 
-/** A text with more parts is drawn as one, since each part costs an element. */
+/** An element for each part is expensive, so a text with more parts is drawn as one. */
 const mostParts = 400;
 
-/** The same without an element of its own. */
 export function shown(text: string): (string | VNode)[] {
   const parts = visibleParts(text);
   if (parts.length > mostParts) return [withNamedCharacters(text)];

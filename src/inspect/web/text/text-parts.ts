@@ -1,17 +1,17 @@
 /**
- * Characters that show nothing, or change the order of the text around them: controls, bidi controls, invisible characters, halves
- * of a surrogate pair. Not tab and line feed, and not the joiners that emoji and some scripts need.
+ * Matches characters that show nothing or change the order of the text around them: controls, bidi controls,
+ * invisible characters, halves of a surrogate pair. It excludes tab, line feed, and the joiners that emoji and
+ * some scripts need.
  */
 const hidden =
   /(?![\t\n\u200c\u200d]|\r\n)(?:\u034f|[\p{Cc}\p{Cs}\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}])/gu;
 
 export interface TextPart {
   readonly text: string;
-  /** `text` names a character that would not be seen. */
   readonly isHidden: boolean;
 }
 
-/** The parts of a text, with the names of its hidden characters, such as `U+202E`, in their place. */
+/** Hidden characters are named, such as `U+202E`. */
 export function visibleParts(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let from = 0;
@@ -24,7 +24,6 @@ export function visibleParts(text: string): TextPart[] {
   return parts;
 }
 
-/** The same as one text, for one that is too long to be drawn in parts. */
 export function withNamedCharacters(text: string): string {
   return text.replace(hidden, (character) => `⟨${codePointName(character)}⟩`);
 }
@@ -38,10 +37,10 @@ export interface JsonToken {
   readonly text: string;
 }
 
-/** A string may be cut off: it ends with the line. Else each quote in it would be tried as the start of one. */
+/** A cut-off string ends with the line. Otherwise each quote in it would be tried as the start of a string. */
 const token = /("(?:[^"\\]|\\.)*(?:"|\\?$))(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b/g;
 
-/** The tokens that colour a line of formatted JSON; together they are the line, whatever it is. */
+/** The tokens together are the whole line, also where it is not JSON. */
 export function jsonTokens(line: string): JsonToken[] {
   const tokens: JsonToken[] = [];
   let from = 0;
