@@ -18,9 +18,9 @@ import { absentLines } from './same-output.ts';
 import { type Drawn, inTerminal } from './terminal.ts';
 
 const root = new URL('../../', import.meta.url);
-const ci = readFileSync(new URL('.ci/run', root), 'utf8');
+const ci = ['.ci/run', '.ci/release'].map((file) => readFileSync(new URL(file, root), 'utf8')).join('\n');
 
-/** What installs the program is run by .ci/run itself. */
+/** What installs the program is run by the scripts of .ci/ themselves. */
 const runByCi: readonly (readonly [line: RegExp, step: string])[] = [
   [/^npm ci && npm run demo$/, 'bin/leads" demo'],
   [/^npm cit$/, 'npm cit'],
