@@ -14,14 +14,15 @@ const flags = '-O3 --noAssert --enable simd --runtime stub --use abort= --outFil
 const sources = `${root}src/json/wasm/`;
 const target = `${root}src/json/scan.wasm.ts`;
 
-const head = `// Made of wasm/ by npm run wasm. Digest of the source: ${await digest()}\n`;
+const head = `// Made of wasm/ by .config/wasm.mjs. Digest of the source: ${await digest()}\n`;
 const [mode] = process.argv.slice(2);
 if (mode === undefined) {
   await writeFile(target, await compiled());
 } else {
   const found = await readFile(target, 'utf8');
   const isCurrent = mode === '--digest' ? found.startsWith(head) : found === (await compiled());
-  if (!isCurrent) throw new Error(`${target} was not compiled from the source beside it: npm run wasm`);
+  if (!isCurrent)
+    throw new Error(`${target} was not compiled from the source beside it: node .config/wasm.mjs`);
 }
 
 /** Of the source, and of how it is compiled. */

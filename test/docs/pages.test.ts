@@ -25,7 +25,7 @@ const runByCi: readonly (readonly [line: RegExp, step: string])[] = [
   [/^npm ci && npm run demo$/, 'bin/leads" demo'],
   [/^npm cit$/, 'npm cit'],
   [/^npm pack && npm install --global /, 'npm install --silent --global'],
-  [/^npm ci && npm run binary$/, 'npm run --silent binary'],
+  [/^npm ci && node \.config\/binary\/write\.mjs$/, 'node .config/binary/write.mjs'],
 ];
 
 const standIns = {

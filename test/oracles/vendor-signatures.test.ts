@@ -1,5 +1,5 @@
 // Records what the vendors' libraries sign and accept in test/webhook/presets/recorded-signatures.json, which the tests
-// without these libraries use; fails where the record differs. `npm run test:oracles -- -u` records anew.
+// without these libraries use; fails where the record differs. with `-u` it records them.
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing } from '../webhook/delivery.ts';

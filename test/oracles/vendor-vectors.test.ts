@@ -1,5 +1,5 @@
 // Runs the vectors of test/conformance through the vendors' own libraries, and records in deviations.json where these say
-// something else; fails where the record differs. `npm run test:oracles -- -u` records anew.
+// something else; fails where the record differs. with `-u` it records them.
 import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, test, vi } from 'vitest';
