@@ -1,7 +1,6 @@
 import { ConfigError } from '../errors.ts';
 import type { Front } from '../front.ts';
 
-/** The option of a PEM file. */
 export type PemOption = 'cert' | 'key';
 
 const pemNames = { cert: 'certificate', key: 'private key' } as const;
@@ -20,7 +19,6 @@ export const unreadablePem = (option: PemOption, path: string, cause: NodeJS.Err
     cause,
   });
 
-/** `holdsKey`: the file is probably that of the other option. */
 export const noCertificate = (path: string, holdsKey: boolean) =>
   new ConfigError(`${path} holds no certificate in PEM form`, {
     option: 'cert',
@@ -37,7 +35,7 @@ export const noPrivateKey = (path: string, holdsCertificate: boolean) =>
       holdsCertificate ? `it holds a certificate: are ${bothOptions(front)} swapped?` : undefined,
   });
 
-/** `reason`: in the words of OpenSSL. */
+/** `reason` is OpenSSL's text. */
 export const damagedPem = (option: PemOption, path: string, reason: string, cause: unknown) =>
   new ConfigError(`${path} holds a damaged ${pemNames[option]}: ${reason}`, { option, cause });
 
@@ -47,21 +45,19 @@ export const encryptedKey = (path: string) =>
     hint: `write it out in the clear: openssl pkey -in ${path} -out key.pem && chmod 600 key.pem`,
   });
 
-/** `isLater`: the key belongs to a later certificate of the file, which is the usual mistake in a bundle. */
+/** `isLater` is the usual mistake in a bundle: the key belongs to a later certificate of the file. */
 export const keyOfAnotherCertificate = (certPath: string, keyPath: string, isLater: boolean) =>
   new ConfigError(`${keyPath} does not belong to the certificate in ${certPath}`, {
     option: 'key',
     hint: isLater ? `put the server's own certificate first in ${certPath}, its issuers after it` : undefined,
   });
 
-/** `expiry`: ISO 8601. */
 export const expiredCertificate = (path: string, expiry: string) =>
   new ConfigError(`${path} expired on ${expiry}`, {
     option: 'cert',
     hint: (front) => `renew it, or leave ${bothOptions(front)} out to use the local authority`,
   });
 
-/** `start`: ISO 8601. */
 export const earlyCertificate = (path: string, start: string) =>
   new ConfigError(`${path} is not valid before ${start}`, {
     option: 'cert',

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** A DER element (X.690, section 8.1): tag, length, and the parts as its content. */
+/** A DER element (X.690, section 8.1): tag, length and content. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   if (content.length < 0x80) return Buffer.concat([Buffer.of(tag, content.length), content]);
@@ -22,19 +22,17 @@ const octetString = (...parts: readonly Uint8Array[]): Buffer => der(0x04, ...pa
 const utf8String = (text: string): Buffer => der(0x0c, Buffer.from(text));
 const booleanTrue = (): Buffer => der(0x01, Buffer.of(0xff));
 
-/** A non-negative integer from its big-endian bytes; a leading zero keeps the sign positive. */
+/** A leading zero keeps the sign positive. */
 function integer(bytes: Uint8Array): Buffer {
   const start = bytes.findIndex((byte) => byte !== 0);
   const digits = start < 0 ? Buffer.of(0) : bytes.subarray(start);
   return der(0x02, (digits[0] ?? 0) >= 0x80 ? Buffer.of(0) : Buffer.of(), digits);
 }
 
-/** `unused`: how many of the low bits of the last byte do not count. */
+/** The last byte may have unused low bits. */
 const bitString = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes);
 
-/** `[n]`, constructed. */
 const contextConstructed = (n: number, ...parts: readonly Uint8Array[]): Buffer => der(0xa0 | n, ...parts);
-/** `[n] IMPLICIT` over a primitive type. */
 const contextPrimitive = (n: number, bytes: Uint8Array): Buffer => der(0x80 | n, bytes);
 
 function oid(dotted: string): Buffer {
@@ -59,7 +57,7 @@ function evenHex(n: number): string {
 }
 
 const day = 86_400_000;
-/** Ten years: a user who trusted the authority once should not have to do it again. */
+/** Ten years, so that a user has to trust the authority only once. */
 const authorityLifetime = 3650 * day;
 /** The longest lifetime that clients accept from a public authority. */
 const leafLifetime = 397 * day;
@@ -72,8 +70,8 @@ const extension = (id: string, value: Uint8Array, critical = false): Buffer =>
 const serverAuth = (): Buffer => extension('2.5.29.37', sequence(oid('1.3.6.1.5.5.7.3.1')));
 
 /**
- * Creates a self-signed authority that can issue certificates for loopback addresses and `names` only (RFC 5280, section
- * 4.2.1.10): a stolen key of it is of no use beyond this machine.
+ * The authority can issue certificates for loopback addresses and `names` only (RFC 5280, section 4.2.1.10): a
+ * stolen key of it is of no use beyond this machine.
  */
 export function issueAuthority(names: readonly string[], now: number): CertificatePair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -96,7 +94,7 @@ export function issueAuthority(names: readonly string[], now: number): Certifica
     publicKey,
     extensions: [
       extension('2.5.29.19', sequence(booleanTrue(), integer(Buffer.of(0))), true),
-      // keyCertSign only.
+      // The key may only sign certificates (keyCertSign).
       extension('2.5.29.15', bitString(Buffer.of(0x04), 2), true),
       serverAuth(),
       extension('2.5.29.14', octetString(keyIdentifier(publicKey))),
@@ -110,7 +108,7 @@ export function issueAuthority(names: readonly string[], now: number): Certifica
   return { certPem, keyPem: toPem(privateKey) };
 }
 
-/** Issues a server certificate for `names`, DNS names and IP addresses; it expires no later than its authority. */
+/** The certificate expires no later than its authority. */
 export function issueServerCertificate(
   authority: { readonly certificate: X509Certificate; readonly key: KeyObject },
   names: readonly string[],
@@ -127,7 +125,7 @@ export function issueServerCertificate(
     publicKey,
     extensions: [
       extension('2.5.29.19', sequence(), true),
-      // digitalSignature only.
+      // The key may only make signatures (digitalSignature).
       extension('2.5.29.15', bitString(Buffer.of(0x80), 7), true),
       serverAuth(),
       extension('2.5.29.17', sequence(...names.map(generalName))),
@@ -171,7 +169,7 @@ const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'p
 const distinguishedName = (commonName: string): Buffer =>
   sequence(set(sequence(oid('2.5.4.3'), utf8String(commonName))));
 
-/** Sixteen random bytes, positive and of full length. */
+/** The serial number has sixteen bytes, is positive and has its full length. */
 function newSerial(): Buffer {
   const serial = randomBytes(16);
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40;
@@ -190,15 +188,12 @@ function generalName(name: string): Buffer {
   return contextPrimitive(2, Buffer.from(name, 'ascii'));
 }
 
-/** A certificate and its key as PEM texts. */
 export interface CertificatePair {
   readonly certPem: string;
   readonly keyPem: string;
 }
 
-/** An authority that can sign, with its certificate. */
 export interface Authority {
-  /** The certificate as it is in its file. */
   readonly pem: string;
   readonly certificate: X509Certificate;
   readonly key: KeyObject;

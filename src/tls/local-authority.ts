@@ -14,21 +14,21 @@ import type { Clock } from '../time/clock.ts';
 import { damagedAuthority, inaccessibleAuthority } from './errors.ts';
 import type { Authority, CertificatePair } from './issue-certificate.ts';
 
-/** The certificate of a receiver on this machine, and the authority that its clients must trust. */
 export interface LocalCertificate extends CertificatePair {
-  /** For `curl --cacert`. */
   readonly caPath: string;
   readonly caPem: string;
 }
 
-/** The authority must be valid for longer than a server certificate that it issues; it is replaced this long before, ms. */
+/**
+ * In milliseconds. The authority must outlive a server certificate that it issues, so it is renewed this long
+ * before its end.
+ */
 export const renewAuthorityBefore = 400 * 86_400_000;
 
 /**
- * The local authority, and a server certificate that it issued for `localhost`, `127.0.0.1`, `::1` and the host name; both
- * are created when they are missing, and renewed in time. Several processes that start at once use the same authority.
- * Each host name has an authority of its own: one that users trust is not replaced because the machine was renamed or
- * shares its home directory. Throws a `ConfigError` when the files cannot be read or written.
+ * Creates what is missing and renews it in time; processes that start together use the same authority. Each
+ * host name has its own authority, so that a trusted one is not replaced when the machine is renamed or shares
+ * its home directory. Throws a `ConfigError` when the files cannot be read or written.
  */
 export async function ensureAuthority(
   dataDir: string,
@@ -47,7 +47,7 @@ export async function ensureAuthority(
   }
 }
 
-/** The authority's certificate as PEM; undefined before one was created. Throws a `ConfigError` when it cannot be read. */
+/** Undefined before an authority was created. Throws a `ConfigError` when it cannot be read. */
 export async function readAuthority(dataDir: string, host: string = hostname()): Promise<string | undefined> {
   try {
     return await readIfExists(authorityPath(dataDir, host));
@@ -56,7 +56,7 @@ export async function readAuthority(dataDir: string, host: string = hostname()):
   }
 }
 
-/** The authority that our own clients trust for an https loopback address; other addresses need no data directory. */
+/** Only an https loopback address needs the authority, and so a data directory. */
 export async function authorityFor(
   { protocol, hostname }: URL,
   dataDir: string,
@@ -64,18 +64,17 @@ export async function authorityFor(
   return protocol === 'https:' && isLoopback(hostname) ? readAuthority(dataDir) : undefined;
 }
 
-/** The path of that certificate, for `curl --cacert`. */
+/** For `curl --cacert`. */
 export const authorityPath = (dataDir: string, host: string = hostname()): string =>
   join(directoryOf(dataDir, host), 'ca.pem');
 
-/** The key beside it. */
 export const authorityKeyPath = (dataDir: string, host: string = hostname()): string =>
   join(directoryOf(dataDir, host), 'ca-key.pem');
 
 const directoryOf = (dataDir: string, host: string): string =>
   join(dataDir, 'tls', dnsNames(host).at(-1) ?? 'localhost');
 
-/** `localhost`, and the host name if a certificate can contain it. */
+/** A certificate cannot contain every host name. */
 function dnsNames(host: string): string[] {
   const name = host.toLowerCase();
   const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
@@ -91,7 +90,7 @@ async function ensureAuthorityIn(
   const existing = await readAuthorityIn(directory);
   if (existing !== undefined && isUsable(existing.certificate, now)) return existing;
   if (existing !== undefined) {
-    // The serial number in the name: of several processes only one can move this authority away.
+    // The serial number is in the name, so that only one of several processes can move this authority away.
     await renameUnlessReplaced(
       directory,
       `${directory}.${existing.certificate.serialNumber.toLowerCase()}.old`,
@@ -112,13 +111,16 @@ async function ensureAuthorityIn(
   return created;
 }
 
-/** A certificate that is valid later only was made while the clock was ahead; a clock that is behind must not cost the users' trust. */
+/**
+ * A certificate that is not valid yet was made while the clock was ahead. A clock that is behind must not
+ * replace an authority that users trust.
+ */
 function isUsable({ validFrom, validTo }: X509Certificate, now: number): boolean {
   const isBehind = now < firstRelease;
   return Date.parse(validTo) - now > renewAuthorityBefore && (isBehind || Date.parse(validFrom) <= now);
 }
 
-/** A clock that says an earlier time was reset. */
+/** An earlier time shows that the clock was reset. */
 const firstRelease = Date.UTC(2026, 0, 1);
 
 async function readAuthorityIn(directory: string): Promise<Authority | undefined> {
@@ -138,7 +140,6 @@ async function readAuthorityIn(directory: string): Promise<Authority | undefined
   }
 }
 
-/** Renames a directory; when another process did it first, nothing is left to do. */
 async function renameUnlessReplaced(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
@@ -158,7 +159,6 @@ function certificateError(error: unknown, directory: string): unknown {
 
 const renewServerBefore = 60 * 86_400_000;
 
-/** The certificate that `authority` issued for this machine, kept at `path`; a new one when it is missing, damaged or expires soon. */
 async function ensureServerCertificate(
   path: string,
   authority: Authority,
@@ -191,7 +191,7 @@ function parseUsablePair(
       Date.parse(certificate.validFrom) <= now;
     return isUsable ? { certPem, keyPem } : undefined;
   } catch {
-    // Damaged, or not ours: a new one costs nothing, since clients trust the authority and not this certificate.
+    // A new certificate costs nothing, since clients trust the authority and not this certificate.
     return undefined;
   }
 }

@@ -16,7 +16,6 @@ import {
 } from './errors.ts';
 import type { CertificatePair } from './issue-certificate.ts';
 
-/** Reads the PEM files of a certificate and its key, and checks them. Throws a `ConfigError`. */
 export async function readUserCertificate(
   certPath: string,
   keyPath: string,
@@ -27,10 +26,7 @@ export async function readUserCertificate(
   return pair;
 }
 
-/**
- * Checks that a TLS server can use the pair of these files at `now` (milliseconds since the epoch). Throws a `ConfigError` that
- * says what is wrong with which file.
- */
+/** Throws a `ConfigError` when a TLS server cannot use the pair at `now` (milliseconds since the epoch). */
 export function checkCertificate(
   certPath: string,
   keyPath: string,
@@ -83,7 +79,7 @@ function parseKey(path: string, pem: string): KeyObject {
   }
 }
 
-/** In a bundle the server's own certificate must be the first; the usual mistake is that it is not. */
+/** The usual mistake in a bundle is that the server's own certificate is not the first. */
 function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyObject): Error {
   const all = certPem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const isLater = all.slice(1).some((pem) => parseCertificate(certPath, pem).checkPrivateKey(key));
@@ -92,5 +88,5 @@ function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyOb
 
 const isoOf = (validity: string): string => new Date(validity).toISOString().replace('.000Z', 'Z');
 
-/** The last part of OpenSSL's message, which says the reason. */
+/** The last part of OpenSSL's message is the reason. */
 const reasonOf = (error: unknown): string => messageOf(error).split(':').at(-1)?.trim() ?? '';
