@@ -28,7 +28,6 @@ const writeHints: Readonly<Record<string, string>> = {
 
 type SystemError = Pick<NodeJS.ErrnoException, 'code'> & Partial<Error>;
 
-/** `variable`: the environment variable that names another place. */
 export function cannotWrite(path: string, cause: SystemError, variable?: string) {
   const { code = '', message = code } = cause;
   return new OutputError(`cannot write ${path}: ${writeFailures[code] ?? message}`, {
@@ -37,17 +36,14 @@ export function cannotWrite(path: string, cause: SystemError, variable?: string)
   });
 }
 
-/** The error for a failed write: an `InterruptedError` when the reader closed the pipe, otherwise an `OutputError`. */
-export function outputError(error: NodeJS.ErrnoException, what = 'the output', variable?: string): Error {
+/** An `InterruptedError` when the reader closed the pipe, otherwise an `OutputError`. */
+export function outputError(error: NodeJS.ErrnoException, place = 'the output', variable?: string): Error {
   return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
     ? new InterruptedError('SIGPIPE', { cause: error })
-    : cannotWrite(what, error, variable);
+    : cannotWrite(place, error, variable);
 }
 
-/**
- * Runs a step that writes `path`; what it throws becomes an `OutputError` that names the file, and the environment variable that
- * names another place for it.
- */
+/** `variable` is the environment variable that sets another place for the file. */
 export async function withOutputErrors<T>(
   path: string,
   step: () => Promise<T>,
@@ -71,10 +67,9 @@ const readFailures: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is not a directory',
 };
 
-/** The sentence for a file that could not be read, or for what is in its place. */
-export function unreadable(what: string, cause: unknown): string {
+export function unreadable(source: string, cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
-  return `cannot read ${what}: ${readFailures[code ?? ''] ?? code ?? messageOf(cause)}`;
+  return `cannot read ${source}: ${readFailures[code ?? ''] ?? code ?? messageOf(cause)}`;
 }
 
 export const outputIsSocket = (path: string) => new OutputError(`cannot write ${path}: it is a socket`);
@@ -82,11 +77,9 @@ export const outputIsSocket = (path: string) => new OutputError(`cannot write ${
 export const outputNoRegularFile = (path: string) =>
   new OutputError(`cannot write ${path}: it is not a regular file`);
 
-/** The file was removed each time that something was written to it. */
 export const fileKeepsVanishing = (path: string) =>
   new OutputError(`cannot write ${path}: it is removed again and again`);
 
-/** The process that holds the lock `file`. `host` is undefined on this machine. */
 export function fileInUse(path: string, file: string, pid: number, host: string | undefined) {
   const place = host === undefined ? '' : ` on ${host}`;
   return new OutputError(`${path} is in use by another leads (process ${pid}${place})`, {
@@ -121,22 +114,20 @@ export const pageNotInstalled = (path: string, cause: unknown) =>
 
 const moveAway = 'move it away and start again; leads does not overwrite it';
 
-/** `what`: such as a bookmark. */
-export const stateUnreadable = (what: string, path: string, cause: NodeJS.ErrnoException) =>
-  new DataError(`cannot read the ${what} ${path}: ${cause.code ?? String(cause)}`, { cause });
+export const stateUnreadable = (stateName: string, path: string, cause: NodeJS.ErrnoException) =>
+  new DataError(`cannot read the ${stateName} ${path}: ${cause.code ?? String(cause)}`, { cause });
 
-export const stateNotJson = (what: string, path: string) =>
-  new DataError(`the ${what} ${path} is not JSON`, { hint: moveAway });
+export const stateNotJson = (stateName: string, path: string) =>
+  new DataError(`the ${stateName} ${path} is not JSON`, { hint: moveAway });
 
-export const stateOfNewerVersion = (what: string, path: string) =>
-  new DataError(`the ${what} ${path} was made by a newer version of leads`, {
+export const stateOfNewerVersion = (stateName: string, path: string) =>
+  new DataError(`the ${stateName} ${path} was made by a newer version of leads`, {
     kind: 'state-of-newer-version',
     hint: updateLeads,
   });
 
-/** `place`: the path of names to what is wrong. */
-export const stateInvalid = (what: string, path: string, place: string, cause: unknown) =>
-  new DataError(`the ${what} ${path} is not one that this leads can read, at '${place}'`, {
+export const stateInvalid = (stateName: string, path: string, place: string, cause: unknown) =>
+  new DataError(`the ${stateName} ${path} is not one that this leads can read, at '${place}'`, {
     hint: moveAway,
     cause,
   });

@@ -1,8 +1,8 @@
-/** Items in one batch: enough to share the cost of a sync, few enough to bound its time. */
+/** Enough items to share the cost of a sync, few enough to bound its time. */
 const maxBatch = 512;
 
 /**
- * Items that arrive while one batch is under way form the next one. There is no timer: a batch starts as soon as the event
+ * Items that arrive during a batch form the next one. There is no timer: a batch starts as soon as the event
  * loop has read what the sockets hold. Batches run one after another, in order of arrival.
  */
 export class BatchQueue<Item> {
@@ -11,7 +11,7 @@ export class BatchQueue<Item> {
   #running: Promise<void> | undefined;
   readonly #run: (batch: readonly Item[]) => Promise<void>;
 
-  /** `run` never rejects: it says each item itself what became of it. */
+  /** `run` never rejects, but reports the result of each item itself. */
   constructor(run: (batch: readonly Item[]) => Promise<void>) {
     this.#run = run;
   }
@@ -21,7 +21,6 @@ export class BatchQueue<Item> {
     this.#schedule();
   }
 
-  /** Resolves when nothing waits any more: everything added so far is done. */
   async flush(): Promise<void> {
     while (this.#running !== undefined || this.#waiting.length > 0) {
       await (this.#running ?? this.#startBatch());
@@ -53,11 +52,13 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Group commit: one commit makes a whole batch durable. */
+/** A single commit makes a whole batch durable. */
 export class GroupCommit<Item, Result> {
   readonly #queue: BatchQueue<Waiting<Item, Result>>;
 
-  /** `commit` makes all items durable and gives one result for each, in order; or it fails and leaves none. */
+  /**
+   * `commit` makes all items durable and returns one result for each, in order; or it fails and stores none.
+   */
   constructor(commit: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>) {
     this.#queue = new BatchQueue(async (batch) => {
       try {
@@ -69,7 +70,6 @@ export class GroupCommit<Item, Result> {
     });
   }
 
-  /** Resolves when the item is durable; rejects with what its batch failed with. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => this.#queue.add({ item, resolve, reject }));
   }

@@ -12,13 +12,13 @@ export interface Lock {
 }
 
 interface Options {
-  /** How long to wait for a live holder, in milliseconds; default 0: reject at once. */
+  /** The time to wait for a live holder, in milliseconds. Default 0 rejects at once. */
   readonly waitMs?: number;
 }
 
 /**
- * Takes the exclusive right to write `path`, with a file `path.lock` that names its holder. The lock of a dead process
- * is taken over at once; a live holder is waited for, and then an `OutputError` is thrown that names its pid.
+ * Takes the exclusive right to write `path`, with a file `path.lock` that names its holder. It replaces the
+ * lock of a dead process at once; it waits for a live holder, and then throws an `OutputError` with its pid.
  */
 export async function lock(
   path: string,
@@ -27,10 +27,10 @@ export async function lock(
 ): Promise<Lock> {
   const file = `${path}.lock`;
   const deadline = clock.now() + waitMs;
-  for (let attempt = 0; ; attempt += 1) {
+  for (let tryCount = 0; ; tryCount += 1) {
     const holder = await withOutputErrors(path, () => tryLock(file, pid));
     if (holder === undefined) break;
-    if (clock.now() >= deadline || attempt >= 10_000) {
+    if (clock.now() >= deadline || tryCount >= 10_000) {
       throw fileInUse(path, file, holder.pid, holder.host === hostname() ? undefined : holder.host);
     }
     await clock.sleep(25, signal);
@@ -45,7 +45,6 @@ export async function lock(
   };
 }
 
-/** Resolves with the live process that has the lock; undefined where this process has it now. */
 async function tryLock(file: string, pid: number): Promise<LockHolder | undefined> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, JSON.stringify(describeSelf(pid)), { flag: 'wx' });
@@ -65,9 +64,8 @@ async function tryLock(file: string, pid: number): Promise<LockHolder | undefine
 }
 
 /**
- * Removes the lock of a dead process, whose text it has. Two processes that find it dead at the same time must not remove each
- * other's new lock, so the removal has a lock of its own, held for one read and one unlink. Resolves with the process that has
- * that; undefined where nobody has it any more.
+ * Two processes that find a lock dead at the same time must not remove each other's new lock, so a second lock
+ * protects the removal. Resolves with the process that has the second lock; undefined where it is free.
  */
 async function removeDeadLock(
   file: string,
@@ -84,9 +82,9 @@ async function removeDeadLock(
     }
     return undefined;
   }
-  const other = await readIfExists(removalLock);
-  if (other === undefined) return undefined;
-  const remover = parseHolder(other);
+  const removerText = await readIfExists(removalLock);
+  if (removerText === undefined) return undefined;
+  const remover = parseHolder(removerText);
   if (isAlive(remover, pid)) return remover;
   await rm(removalLock, { force: true });
   return undefined;
@@ -106,11 +104,10 @@ async function linkNew(draft: string, file: string): Promise<boolean> {
 const schema = z.object({
   pid: z.number(),
   host: z.string(),
-  /** When the process started: in a container every run may have the same pid. */
+  /** The start of the process: in a container every run may have the same pid. */
   started: z.number(),
 });
 
-/** The process that holds a lock. */
 type LockHolder = z.output<typeof schema>;
 
 const describeSelf = (pid: number): LockHolder => ({
@@ -119,11 +116,11 @@ const describeSelf = (pid: number): LockHolder => ({
   started: performance.timeOrigin,
 });
 
-/** A text that names no holder counts as the lock of a dead process. */
+/** A text without a holder counts as the lock of a dead process. */
 const parseHolder = (text: string): LockHolder =>
   z.safeParse(schema, jsonIn(text)).data ?? { pid: 0, host: hostname(), started: 0 };
 
-/** `pid` is that of this process. A process on another machine cannot be checked: it counts as alive. */
+/** `pid` is that of this process. A process on another machine cannot be checked, so it counts as alive. */
 function isAlive(holder: LockHolder, pid: number): boolean {
   if (holder.host !== hostname()) return true;
   return holder.pid === pid ? holder.started === performance.timeOrigin : exists(holder.pid);
@@ -135,7 +132,7 @@ function exists(pid: number): boolean {
     getPriority(pid);
     return true;
   } catch (error) {
-    // A process of another user may be hidden from us, and exists nevertheless.
+    // The system may hide a process of another user.
     return ((error as { info?: { code?: string } }).info?.code ?? '') !== 'ESRCH';
   }
 }

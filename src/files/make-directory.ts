@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a directory and those above it that are missing. One step at a time: where the system refuses a name with ENOENT
- * although what is above it exists, as below /proc, node's own `recursive` tries for ever. Throws what the system says.
+ * Makes one directory at a time: where the system refuses a name with ENOENT although its parent exists, as
+ * below /proc, node's own `recursive` never ends. Throws the system's error.
  */
 export function makeDirectory(path: string, mode?: number): void {
   try {
@@ -20,7 +20,7 @@ function makeOne(path: string, mode: number | undefined): void {
   try {
     mkdirSync(path, mode);
   } catch (error) {
-    // Of one that exists, systems also say that it may not be made, or that the file system is read-only.
+    // For a directory that exists, systems may report a missing permission or a read-only file system.
     if (!isDirectory(path)) throw error;
   }
 }

@@ -2,9 +2,9 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { shorterThanCheckpoint, withOutputErrors } from './errors.ts';
 
 /**
- * A file that is being written, and that a crash may cut anywhere. Bytes written before a successful `sync` are on disk.
- * After one failed write or sync every further step fails: the system may have dropped bytes, and a later sync would
- * succeed nevertheless.
+ * A crash may cut this file anywhere, but bytes written before a successful `sync` are on disk. After one
+ * failed write or sync every further step fails: the system may have dropped bytes, and a later sync would
+ * still succeed.
  */
 export class PartialFile {
   readonly path: string;
@@ -18,7 +18,7 @@ export class PartialFile {
     this.#size = size;
   }
 
-  /** Creates the file, or empties an existing one, but never one behind a link. `mode` is for a new file. */
+  /** Creates the file, or empties an existing one, but never one that is a link. `mode` is for a new file. */
   static create(path: string, mode?: number): Promise<PartialFile> {
     const { O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
     return withOutputErrors(
@@ -27,13 +27,16 @@ export class PartialFile {
     );
   }
 
-  /** Opens the file to continue after its first `size` bytes and cuts off the rest. Throws a `DataError` when it is shorter. */
+  /**
+   * Continues after the first `size` bytes and truncates the file there. Throws a `DataError` when it is
+   * shorter.
+   */
   static async resume(path: string, size: number): Promise<PartialFile> {
     const file = await withOutputErrors(path, () => open(path, 'r+'));
     try {
-      const found = await file.stat();
-      if (found.size < size) {
-        throw shorterThanCheckpoint(path, found.size, size);
+      const stat = await file.stat();
+      if (stat.size < size) {
+        throw shorterThanCheckpoint(path, stat.size, size);
       }
       await withOutputErrors(path, () => file.truncate(size));
     } catch (error) {
@@ -43,12 +46,10 @@ export class PartialFile {
     return new PartialFile(path, file, size);
   }
 
-  /** Bytes written so far, whether they are durable or not. */
   get size(): number {
     return this.#size;
   }
 
-  /** For reading the written bytes. */
   get handle(): FileHandle {
     return this.#file;
   }
@@ -63,7 +64,6 @@ export class PartialFile {
     });
   }
 
-  /** Makes everything written so far durable. */
   async sync(): Promise<void> {
     await this.#step(() => this.#file.sync());
   }

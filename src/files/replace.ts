@@ -8,17 +8,16 @@ import { withOutputErrors } from './errors.ts';
 import { findOutputPlace } from './output-place.ts';
 
 interface Options {
-  /** Permissions of the new file; default 0666 less the umask. */
+  /** Permissions of the new file; default 0666 without the umask. */
   readonly mode?: number;
-  /** Nobody else writes this file now, since the caller has its lock: what a killed run left is used again. */
+  /** The caller has the lock of this file, so the temporary file of a killed run is replaced. */
   readonly isLocked?: boolean;
-  /** Of the new file; default: whoever writes it. */
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 /**
- * Replaces a file in one step that survives power loss: a reader finds the whole old content or the whole new content at
- * any moment. Throws an `OutputError` and keeps the old content when it cannot.
+ * Replaces a file in one step that survives power loss: a reader finds the whole old content or the whole new
+ * content. Throws an `OutputError` and keeps the old content when it fails.
  */
 export async function replaceFile(
   path: string,
@@ -42,7 +41,7 @@ export async function replaceFile(
   });
 }
 
-/** Renames and makes the new name durable; both paths are in one directory. */
+/** Both paths must be in one directory. */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncDirectory(dirname(to));
@@ -57,7 +56,9 @@ async function writeAndSync(file: FileHandle, write: () => Promise<void>): Promi
   }
 }
 
-/** A name is on disk only after its directory is synced. Windows cannot open directories, and does not need it. */
+/**
+ * A name is on disk only after its directory is synced. Windows cannot open directories, and does not need it.
+ */
 export async function syncDirectory(path: string): Promise<void> {
   let directory: FileHandle;
   try {
@@ -73,8 +74,8 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 /**
- * A regular file is replaced in one step; a pipe or device is written to, and a descriptor where it stands: opened anew by
- * its path, the file behind it would be emptied. Throws an `OutputError`.
+ * Replaces a regular file in one step, writes to a pipe or device, and writes to an open descriptor at its
+ * position: opening its path would empty the file. Throws an `OutputError`.
  */
 export async function writeWhole(
   path: string,
@@ -93,16 +94,16 @@ export async function writeWhole(
   }
 }
 
-/** Between two tries to write to what takes no more; ms. */
+/** In milliseconds, the pause before the next write to a full pipe. */
 const fullMs = 5;
 
-/** Not by a stream: that would close a descriptor which belongs to the shell, and gives up on a reader that is slow. */
+/** A stream would close a descriptor that belongs to the shell, and would stop at a slow reader. */
 async function writeTo(fd: number, bytes: Buffer, clock: Pick<Clock, 'sleep'>): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     try {
       done += (await promisify(write)(fd, bytes, done, bytes.length - done)).bytesWritten;
     } catch (error) {
-      // What node wrote to before, as stdout, does not block.
+      // Node made a descriptor such as stdout non-blocking before.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
       await clock.sleep(fullMs);
     }

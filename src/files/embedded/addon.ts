@@ -10,8 +10,8 @@ import { assetBytes, assetText } from './asset.ts';
 let loaded: unknown;
 
 /**
- * The database's native module, out of the executable file: libsql calls this in place of its own loader. Loaded once,
- * since two copies of SQLite in one process break each other's locks.
+ * libsql calls this in place of its own loader. It loads once, since two copies of SQLite in one process break
+ * each other's locks.
  */
 export function load(): unknown {
   loaded ??= loadFromFile();
@@ -19,8 +19,8 @@ export function load(): unknown {
 }
 
 /**
- * Systems load native code from files only, so it is a file while it is loaded, in a directory for this user alone.
- * Throws a `ConfigError` where the system's directory for temporary files does not allow that.
+ * Systems load native code only from files, so it is a file during the load, in a directory for this user
+ * alone. Throws a `ConfigError` where the system's directory for temporary files does not allow that.
  */
 function loadFromFile(): unknown {
   let folder: string | undefined;
@@ -35,39 +35,38 @@ function loadFromFile(): unknown {
     if (error instanceof ConfigError) throw error;
     throw addonNotLoaded(tmpdir(), error);
   } finally {
-    // Windows keeps the file of a module as long as the process runs: the next process removes it.
+    // Windows keeps the file of a module as long as the process runs, so the next process removes it.
     if (folder !== undefined && platform() !== 'win32') rmSync(folder, { recursive: true });
   }
 }
 
-/** Throws when the file is not what was built: nothing of it may run. */
+/** A module that differs from the build must not run. */
 function checkDigest(path: string): void {
   const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
   if (digest === assetText('addon.sha256')) return;
   throw addonAltered();
 }
 
-/** The start of the name of a directory that an add-on is loaded from; six random characters follow. */
 export const addonFolder = 'leads-addon-';
 
-/** Longer than it takes to load an add-on that was written; ms. */
+/** In milliseconds; no add-on takes this long to load. */
 const longestLoadMs = 60_000;
 
 /**
- * Removes the directories, beside our own, of this user's processes that were killed while they loaded an add-on; on
- * Windows those of all that have ended, since it refuses to remove what is in use.
+ * Removes directories of this user's processes that were killed during a load. On Windows it also removes those
+ * of ended processes, since Windows refuses to remove a file in use.
  */
-export function removeAbandonedAddons(own: string): void {
-  const { uid, mtimeMs: now } = lstatSync(own);
-  for (const name of readdirSync(dirname(own))) {
-    if (!name.startsWith(addonFolder) || name === basename(own)) continue;
-    const folder = join(dirname(own), name);
+export function removeAbandonedAddons(currentFolder: string): void {
+  const { uid, mtimeMs: now } = lstatSync(currentFolder);
+  for (const name of readdirSync(dirname(currentFolder))) {
+    if (!name.startsWith(addonFolder) || name === basename(currentFolder)) continue;
+    const folder = join(dirname(currentFolder), name);
     try {
-      const found = lstatSync(folder);
-      if (found.uid !== uid || now - found.mtimeMs < longestLoadMs) continue;
+      const stat = lstatSync(folder);
+      if (stat.uid !== uid || now - stat.mtimeMs < longestLoadMs) continue;
       rmSync(folder, { recursive: true });
     } catch {
-      // In use, or removed by another process.
+      // It is in use, or another process removed it.
     }
   }
 }

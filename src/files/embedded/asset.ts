@@ -3,10 +3,9 @@ import { createRequire } from 'node:module';
 import type * as Sea from 'node:sea';
 import { pageNotInstalled } from '../errors.ts';
 
-/** What the executable file contains beside the program. */
+/** The files that the executable contains beside the program. */
 export type AssetName = 'addon.node' | 'addon.sha256' | 'licences.txt' | `inspect/${PageFileName}`;
 
-/** What the page of `leads inspect` consists of; the build writes it to dist/inspect/. */
 export type PageFileName = 'index.html' | 'app.js' | 'style.css' | 'icon.svg';
 
 /** Only for reading: a write ends the process. */
@@ -18,12 +17,12 @@ export function assetText(name: AssetName): string {
   return sea().getAsset(name, 'utf8');
 }
 
-/** Not every node that runs the package has this module. */
+/** Some versions of node that run the package do not have this module. */
 function sea(): typeof Sea {
   return createRequire(import.meta.url)('node:sea') as typeof Sea;
 }
 
-/** One file of the page of `leads inspect`. Throws a `ConfigError` where it was not built. */
+/** Throws a `ConfigError` where the page was not built. */
 export function pageFile(name: PageFileName): Uint8Array {
   if (LEADS_SINGLE_FILE) return assetBytes(`inspect/${name}`);
   const place = new URL(LEADS_PAGE_FOLDER + name, import.meta.url);
