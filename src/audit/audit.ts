@@ -74,12 +74,14 @@ export class Audit {
   readonly #comparer: LeadComparer;
   #undecidable: readonly FindingClass[];
   #times: AuditTimes;
-  #disprovenAheadMs = 0;
+  /** By how much a service's clock is ahead that does not decide, since the service lists younger leads; otherwise 0. */
+  disprovenAheadMs = 0;
   #horizon: number | undefined;
   /** The time at which the lead was created that the service listed last. */
   #before: number | undefined;
   #isNewestFirst = true;
-  #listed = 0;
+  /** Leads that the service listed so far, those that do not match as well. */
+  listed = 0;
   #withoutId = 0;
   /**
    * Leads that the service does not list, or lists outside of the window or the filters; and those that it does not list
@@ -102,16 +104,6 @@ export class Audit {
     return this.#isWhole && this.#isProven;
   }
 
-  /** True once everything was compared. Until then nothing is known about leads that are on one side only. */
-  get isWhole(): boolean {
-    return this.#isWhole;
-  }
-
-  /** Leads that the service listed so far, those that do not match as well. */
-  get listed(): number {
-    return this.#listed;
-  }
-
   /** In the form of `--since`. The service lists what was created then or later; undefined where no lead of it has a time. */
   get listedSince(): string | undefined {
     if (this.#horizon === undefined) return undefined;
@@ -123,11 +115,6 @@ export class Audit {
   /** How far the service's clock is ahead of the one here, where that decides about ages, ms; otherwise 0. */
   get clockAheadMs(): number {
     return this.#times.clockAheadMs;
-  }
-
-  /** By how much a service's clock is ahead that does not decide, since the service lists younger leads; otherwise 0. */
-  get disprovenAheadMs(): number {
-    return this.#disprovenAheadMs;
   }
 
   get counts(): AuditCounts {
@@ -167,11 +154,11 @@ export class Audit {
       if (isFirst) this.#useClock(walk.stats.drift ?? 0);
       isFirst = false;
       for (const batch of this.#matching(leads)) await this.#comparer.add(batch);
-      onProgress(this.#listed, walk.stats.total);
+      onProgress(this.listed, walk.stats.total);
     }
     await this.#comparer.finish(service.signal);
     // How far back the list reaches is not known, and it shows recent leads only.
-    if (this.#listed > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
+    if (this.listed > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
     if (!this.#undecidable.includes('extra')) await this.#findUnlistedLeads(listed);
     service.signal.throwIfAborted();
     this.#isWhole = true;
@@ -226,7 +213,7 @@ export class Audit {
     const { clockAheadMs } = this.#times;
     const latest = this.#options.service.clock.now() + agreeingMs;
     if (created > latest || created <= latest + clockAheadMs) return;
-    this.#disprovenAheadMs = clockAheadMs;
+    this.disprovenAheadMs = clockAheadMs;
     this.#times = { ...this.#options.times, clockAheadMs: 0 };
   }
 
@@ -255,7 +242,7 @@ export class Audit {
         batch = [];
       }
     }
-    this.#listed += leads.length;
+    this.listed += leads.length;
     if (batch.length > 0) yield batch;
   }
 

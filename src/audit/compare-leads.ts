@@ -13,7 +13,7 @@ import {
   type UnreceivedClass,
 } from './classify-lead.ts';
 import { CarriedFields } from './carried-fields.ts';
-import { FindingSpool, LeadSpool, Spool, type TemporaryLead } from './temporary-leads.ts';
+import { FindingSpool, leadSpool, plainSpool, type Spool, type TemporaryLead } from './temporary-leads.ts';
 import type { InboxReader } from '../inbox/inbox.ts';
 import type { IdField } from '../lead/find-leads.ts';
 import { type LeadAt, possibleLeads, readLead } from '../lead/read-leads.ts';
@@ -49,9 +49,9 @@ export const batchSize = 250;
 export class LeadComparer {
   readonly findings = new FindingSpool();
   /** The leads that are not in the inbox. */
-  readonly unreceived: Readonly<Record<UnreceivedClass, LeadSpool>> = {
-    refused: new LeadSpool(),
-    missing: new LeadSpool(),
+  readonly unreceived: Readonly<Record<UnreceivedClass, Spool<TemporaryLead>>> = {
+    refused: leadSpool(),
+    missing: leadSpool(),
   };
   /** The numbers of the received leads that were pulled. */
   readonly pulledSeqs = new Set<number>();
@@ -64,9 +64,9 @@ export class LeadComparer {
   };
   readonly #options: ComparisonOptions;
   /** Leads that were not received, or outstanding for a target, when they were looked up. */
-  readonly #doubtful = new LeadSpool();
+  readonly #doubtful = leadSpool();
   /** Leads whose differences or age are not certain until all leads were looked at. */
-  readonly #undecided = new Spool<MatchedLead>();
+  readonly #undecided = plainSpool<MatchedLead>();
   readonly #carried = new CarriedFields();
 
   constructor(options: ComparisonOptions) {
@@ -251,13 +251,9 @@ export async function rejectionsIn(
 }
 
 /** The body may be a forgery. The inbox keeps only the start of a long one, which is no JSON and gives no id. */
-function idsInBody(body: Uint8Array, place: LeadsInBodies): readonly string[] {
-  return leadsInBody(body, place).flatMap((lead) => {
-    const read = readLead(lead, place.idField);
+function idsInBody(body: Uint8Array, { leadAt, idField }: LeadsInBodies): readonly string[] {
+  return possibleLeads(body, leadAt, idField).flatMap((lead) => {
+    const read = readLead(lead, idField);
     return read.ok ? (read.lead.id ?? []) : [];
   });
 }
-
-/** A body that was rejected has them at the same places. */
-export const leadsInBody = (body: Uint8Array, { leadAt, idField }: LeadsInBodies): readonly Uint8Array[] =>
-  possibleLeads(body, leadAt, idField);

@@ -24,17 +24,21 @@ const mostWaiting = 1024 * 1024;
 export class Spool<T> {
   #waiting: string[] = [];
   #waitingLength = 0;
-  #count = 0;
   #file: FileHandle | undefined;
+  readonly #encode: (value: T) => unknown;
+  readonly #decode: (json: unknown) => T;
+  count = 0;
 
-  get count(): number {
-    return this.#count;
+  /** `encode` makes a value that JSON can hold, of which `decode` makes the value again. */
+  constructor(encode: (value: T) => unknown, decode: (json: unknown) => T) {
+    this.#encode = encode;
+    this.#decode = decode;
   }
 
   async add(...values: readonly T[]): Promise<void> {
-    this.#count += values.length;
+    this.count += values.length;
     for (const value of values) {
-      const line = JSON.stringify(value);
+      const line = JSON.stringify(this.#encode(value));
       this.#waiting.push(line);
       this.#waitingLength += line.length;
     }
@@ -55,12 +59,12 @@ export class Spool<T> {
 
   async *values(): AsyncGenerator<T> {
     if (this.#file === undefined) {
-      for (const line of this.#waiting) yield JSON.parse(line) as T;
+      for (const line of this.#waiting) yield this.#decode(JSON.parse(line));
       return;
     }
     await this.#writeToFile();
     for await (const lines of linesOf(this.#file)) {
-      for (const { bytes } of lines) yield JSON.parse(utf8(bytes)) as T;
+      for (const { bytes } of lines) yield this.#decode(JSON.parse(utf8(bytes)));
     }
   }
 
@@ -81,34 +85,22 @@ export class Spool<T> {
   }
 }
 
-/** Pulled leads. */
-export class LeadSpool {
-  readonly #leads = new Spool<readonly [id: string, createdAt: string | null, bytes: string]>();
+/** Pulled leads. A character stands for each byte: what the service sent may be no UTF-8. */
+export const leadSpool = (): Spool<TemporaryLead> =>
+  new Spool(
+    ({ id, createdAt, bytes }) => [id, createdAt ?? null, Buffer.from(bytes).toString('latin1')],
+    (value) => {
+      const [id, createdAt, bytes] = value as readonly [string, string | null, string];
+      return { id, createdAt: createdAt ?? undefined, bytes: Buffer.from(bytes, 'latin1') };
+    },
+  );
 
-  get count(): number {
-    return this.#leads.count;
-  }
-
-  add({ id, createdAt, bytes }: TemporaryLead): Promise<void> {
-    // A character for each byte: what the service sent may be no UTF-8.
-    return this.#leads.add([id, createdAt ?? null, Buffer.from(bytes).toString('latin1')]);
-  }
-
-  /** In the order in which they were added, in batches of at most `size`. May be read again. */
-  async *batches(size: number): AsyncGenerator<readonly TemporaryLead[]> {
-    for await (const batch of this.#leads.batches(size)) {
-      yield batch.map(([id, createdAt, bytes]) => ({
-        id,
-        createdAt: createdAt ?? undefined,
-        bytes: Buffer.from(bytes, 'latin1'),
-      }));
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#leads.close();
-  }
-}
+/** Values that JSON holds as they are. */
+export const plainSpool = <T>(): Spool<T> =>
+  new Spool<T>(
+    (value) => value,
+    (json) => json as T,
+  );
 
 /** Findings by class. */
 export class FindingSpool {
@@ -119,7 +111,7 @@ export class FindingSpool {
   }
 
   async add(finding: Finding): Promise<void> {
-    const spool = this.#byClass.get(finding.class) ?? new Spool<Finding>();
+    const spool = this.#byClass.get(finding.class) ?? plainSpool<Finding>();
     this.#byClass.set(finding.class, spool);
     await spool.add(finding);
   }

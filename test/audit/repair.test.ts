@@ -18,7 +18,6 @@ function planTo(posted: string[]): RepairPlan {
   const poster = { post, close: () => undefined };
   const signer = { scheme: unverified, key: undefined };
   return {
-    takeIn: false,
     target: {
       url,
       isLocal: true,

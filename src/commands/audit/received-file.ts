@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { leadsInBody, type ReceivedSide } from '../../audit/compare-leads.ts';
+import type { ReceivedSide } from '../../audit/compare-leads.ts';
 import { type FiledLead, LeadDatabase } from '../../audit/temporary-lead-database.ts';
 import { allClasses, type FindingClass } from '../../audit/classify-lead.ts';
 import type { Context } from '../../context.ts';
@@ -9,7 +9,7 @@ import { linesIn } from '../../files/read.ts';
 import { bufferOf, compact, utf8 } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
 import { identifiedRecord } from '../../json/members.ts';
-import { type LeadAt, readLeads } from '../../lead/read-leads.ts';
+import { type LeadAt, possibleLeads, readLeads } from '../../lead/read-leads.ts';
 import { relativeTime } from '../../output/table.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
 import { type Chunks, chunksOf, nameOf, objectsIn, scannedObject, startOf } from '../send/lead-file.ts';
@@ -138,7 +138,7 @@ function leadsIn(
   const isLead = ownId !== undefined && (ownId !== id || (createdAt ?? category) !== undefined);
   if (leadAt === 'auto' && isLead) return insideOf(object, idNames) ?? [{ id: ownId, body: object }];
   const leads = idNames
-    .map((idName) => leadsInBody(object, { leadAt, idField: { name: idName } }))
+    .map((idName) => possibleLeads(object, leadAt, { name: idName }))
     .find(({ length }) => length > 0);
   if (leads === undefined) return [{ id: undefined, body: object }];
   return leads.map((body) => {

@@ -5,7 +5,6 @@ import {
   repair,
   repairedClasses,
   type RepairResult,
-  repairSchedule,
   storeInInbox,
   unreceivedLeads,
 } from '../../audit/repair.ts';
@@ -83,16 +82,16 @@ export async function repairFindings(
     );
     return nothing;
   }
-  const delivery = plan.openDelivery();
+  const delivery = plan.openDelivery?.();
   const progress = showProgress(status, clock);
-  const skipped = { arrived: new Set<string>(), sentBefore: new Set<string>() };
-  const { sent } = plan;
+  const arrived = new Set<string>();
+  const sentBefore = new Set<string>();
   let result: RepairResult;
   try {
     result = await repair({
-      leads: unreceivedLeads(audit, received.leads, sent, skipped),
+      leads: unreceivedLeads(audit, received.leads, plan.sent, { arrived, sentBefore }),
       received: received.hasTimes ? received.leads : undefined,
-      store: received.store && storeInInbox({ inbox: received.store, baseUrl, clock }),
+      store: received.store && storeInInbox(received.store, baseUrl, clock),
       delivery,
       signal,
       onProgress: (leads) => progress.update(leads, unreceived),
@@ -101,32 +100,81 @@ export async function repairFindings(
     progress.clear();
     delivery?.close();
   }
-  for (const id of result.acknowledged) sent.add(id);
-  const sentBefore = skipped.sentBefore.size;
-  const arrived = skipped.arrived.size;
-  const facts = { count: unreceived - sentBefore, sentBefore, arrived, plan, received };
-  noteRepair(result, { ...facts, isInterrupted: signal.aborted }, messages);
+  for (const id of result.acknowledged) plan.sent.add(id);
+  if (sentBefore.size > 0) {
+    const leads = `leads that were acknowledged in an earlier round and are still not in ${received.name}`;
+    messages.note('sent before', `${leads} are not sent again`);
+  }
+  const count = unreceived - sentBefore.size;
+  const done = doneText(result, count, plan.target, received.name);
+  if (signal.aborted) messages.warn(`interrupted: ${done} before that`);
+  else if (count > 0) {
+    messages.say(done);
+    if (arrived.size > 0)
+      messages.say(`${counted(arrived.size, 'lead', 'leads')} came meanwhile, without a repair`);
+    noteUnacknowledged(result, count - arrived.size, messages);
+    noteUnseen(result, received, messages);
+  }
   signal.throwIfAborted();
-  const { repaired, failure = unreached(result, plan) } = result;
-  return { repaired, arrived: skipped.arrived, failure };
+  const { repaired, tally, failure } = result;
+  const { target } = plan;
+  const unreached = target !== undefined && repaired.size === 0 && tally.answered === 0 && tally.firstFailure;
+  if (failure !== undefined || !unreached) return { repaired, arrived, failure };
+  return { repaired, arrived, failure: { error: notReached(unreached.result, target) } };
 }
 
-/** No attempt was answered, and none arrived. */
-function unreached({ tally, repaired }: RepairResult, { target }: RepairPlan): RepairedFindings['failure'] {
-  if (repaired.size > 0) return undefined;
-  if (target === undefined || tally?.firstFailure === undefined || tally.answered > 0) return undefined;
-  return { error: notReached(tally.firstFailure.result, target) };
+function doneText(
+  { repaired, acknowledged, failure }: RepairResult,
+  count: number,
+  target: ResolvedTarget | undefined,
+  name: string,
+): string {
+  if (target !== undefined)
+    return `${grouped(acknowledged.size)} of ${grouped(count)} leads acknowledged by ${target.url.origin}`;
+  const stored = failure === undefined ? 'stored' : 'seen stored';
+  return `${grouped(repaired.size)} of ${grouped(count)} leads ${stored} in ${name}`;
+}
+
+/** `count`: the leads that were to be delivered. */
+function noteUnacknowledged(
+  { repaired, acknowledged, tally }: RepairResult,
+  count: number,
+  messages: Pick<Messages, 'warn'>,
+): void {
+  const { firstFailure, answered, failed } = tally;
+  const lacking = count - acknowledged.size;
+  if (firstFailure === undefined || lacking === 0 || (answered === 0 && repaired.size === 0)) return;
+  const leads = counted(lacking, 'lead was', 'leads were');
+  const end = lacking > failed ? `; after ${grouped(failed)} of them the others were not tried` : '';
+  messages.warn(`${leads} not acknowledged: ${whyNotAcknowledged(firstFailure.result)}${end}`);
+}
+
+function noteUnseen(
+  { repaired, acknowledged, failure }: RepairResult,
+  { name, hasTimes, store }: ComparedSides['received'],
+  messages: Pick<Messages, 'say' | 'warn'>,
+): void {
+  const unseen = [...acknowledged].filter((id) => !repaired.has(id)).length;
+  if (unseen > 0 && failure === undefined) {
+    const leads = counted(unseen, 'acknowledged lead is', 'acknowledged leads are');
+    const help =
+      store === undefined
+        ? 'with --take-in what was acknowledged is stored there'
+        : 'they could not be stored there';
+    messages.warn(`${leads} not in ${name}, so the next audit would send them again: ${help}`);
+  }
+  if (!hasTimes && acknowledged.size > 0)
+    messages.say(`${name} does not show them: compare with a new export before the next repair`);
 }
 
 /** How a run repairs, as its flags say. */
 export interface RepairPlan {
-  readonly takeIn: boolean;
   readonly target: ResolvedTarget | undefined;
   readonly mostLeads: number;
   /** Leads that the receiver acknowledged in an earlier round: another delivery would bring nothing new. */
   readonly sent: Set<string>;
-  /** Opens connections as it needs them; `close` ends them. Undefined without a target. */
-  openDelivery(): (LeadDelivery & { close(): void }) | undefined;
+  /** Opens connections as it needs them; `close` ends them. Left out without a target. */
+  readonly openDelivery?: () => LeadDelivery & { close(): void };
 }
 
 /**
@@ -138,93 +186,25 @@ export async function openRepair(
   context: Context,
 ): Promise<RepairPlan | undefined> {
   const { takeIn, sendTo, maxRepair: mostLeads } = options;
-  if (!takeIn && sendTo === undefined) return undefined;
-  if (sendTo === undefined) {
-    return { takeIn, target: undefined, mostLeads, sent: new Set(), openDelivery: () => undefined };
-  }
+  const sent = new Set<string>();
+  if (sendTo === undefined) return takeIn ? { target: undefined, mostLeads, sent } : undefined;
   const target = await resolveTarget(sendTo, options, context);
-  const settings = await context.settings();
+  const { timeoutMs } = await context.settings();
   const signer = { ...(await resolveSigner(options, context)), headers: options.header };
   const { clock, random } = context;
   return {
-    takeIn,
     target,
     mostLeads,
-    sent: new Set(),
+    sent,
     openDelivery() {
       const { trust, proxy, url } = target;
       const poster = createPoster({ connections: 4, trust, proxy, now: () => clock.steady() });
       return {
         clock,
-        createSender: (hasAcknowledged) =>
-          createSender({
-            signer,
-            schedule: repairSchedule(hasAcknowledged, () => clock.now()),
-            timeoutMs: settings.timeoutMs,
-            poster,
-            clock,
-          }),
+        createSender: (schedule) => createSender({ signer, schedule, timeoutMs, poster, clock }),
         deliveriesOf: (leads) => outgoingDeliveries(leads, url.href, 1, random),
         close: () => poster.close(),
       };
     },
   };
-}
-
-interface RepairFacts {
-  /** Leads that were to be repaired. */
-  readonly count: number;
-  /** Leads beside them that were acknowledged in an earlier round. */
-  readonly sentBefore: number;
-  readonly arrived: number;
-  readonly plan: Pick<RepairPlan, 'target' | 'takeIn'>;
-  readonly received: Pick<OpenedReceived, 'name' | 'hasTimes'>;
-  readonly isInterrupted: boolean;
-}
-
-/** Says what a repair did, and what it did not do. */
-function noteRepair(
-  { repaired, acknowledged: { size: acknowledged }, unseen, tally, isSilent, failure }: RepairResult,
-  { count, sentBefore, arrived, plan: { target, takeIn }, received, isInterrupted }: RepairFacts,
-  messages: Pick<Messages, 'say' | 'warn' | 'note'>,
-): void {
-  if (sentBefore > 0) {
-    const they = `leads that were acknowledged in an earlier round and are still not in ${received.name}`;
-    messages.note('sent before', `${they} are not sent again`);
-    if (count === 0) return;
-  }
-  const stored = failure === undefined ? 'stored' : 'seen stored';
-  const done =
-    target === undefined
-      ? `${grouped(repaired.size)} of ${grouped(count)} leads ${stored} in ${received.name}`
-      : `${grouped(acknowledged)} of ${grouped(count)} leads acknowledged by ${target.url.origin}`;
-  if (isInterrupted) {
-    const inFlight = target === undefined ? '' : '; what was in flight may have arrived as well';
-    messages.warn(`interrupted: ${done} before that${inFlight}`);
-    return;
-  }
-  messages.say(done);
-  if (arrived > 0) messages.say(`${counted(arrived, 'lead', 'leads')} came meanwhile, without a repair`);
-  const first = tally?.firstFailure?.result;
-  const wasReached = tally !== undefined && (tally.answered > 0 || repaired.size > 0);
-  if (wasReached && first !== undefined && acknowledged + arrived < count) {
-    const failed = counted(count - acknowledged - arrived, 'lead was', 'leads were');
-    const untried = count - arrived - acknowledged - tally.failed;
-    const end = isSilent
-      ? '; nothing was acknowledged for five minutes, and the repair was ended'
-      : untried > 0
-        ? `; after ${grouped(tally.failed)} of them the others were not tried`
-        : '';
-    messages.warn(`${failed} not acknowledged: ${whyNotAcknowledged(first)}${end}`);
-  }
-  if (unseen > 0) {
-    const leads = counted(unseen, 'acknowledged lead is', 'acknowledged leads are');
-    messages.warn(
-      `${leads} not in ${received.name}, so the next audit would send ${unseen === 1 ? 'it' : 'them'} again: ` +
-        (takeIn ? 'they could not be stored there' : 'with --take-in what was acknowledged is stored there'),
-    );
-  }
-  if (!received.hasTimes && acknowledged > 0) {
-    messages.say(`${received.name} does not show them: compare with a new export before the next repair`);
-  }
 }

@@ -124,22 +124,14 @@ async function runToItsEnd({ audit, progress }: OpenedAudit, { messages }: Conte
   }
 }
 
-/**
- * Repeats a round every so many milliseconds until Ctrl-C, which is its ordinary end. Before any round has come to an end,
- * nothing is known, and the interruption is thrown. A service that is away is waited for.
- */
+/** Repeats a round every so many milliseconds until Ctrl-C, which is its ordinary end. A service that is away is waited for. */
 async function watchAudits(every: number, round: () => Promise<Outcome>, context: Context): Promise<Outcome> {
   const { clock, signal, messages } = context;
   const wait = { ms: every, why: 'the next audit', isExpected: true };
-  let ended = 0;
   let hasWorked = false;
   const step = async (): Promise<void> => {
-    try {
-      await round();
-      hasWorked = true;
-    } finally {
-      if (!signal.aborted) ended += 1;
-    }
+    await round();
+    hasWorked = true;
   };
   try {
     for (;;) {
@@ -147,7 +139,7 @@ async function watchAudits(every: number, round: () => Promise<Outcome>, context
       await messages.waiting(wait, () => clock.sleep(every, signal));
     }
   } catch (error) {
-    if (!isCtrlC(signal) || ended === 0) throw error;
+    if (!isCtrlC(signal)) throw error;
     return 'done';
   }
 }
@@ -219,8 +211,8 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
 
 /** Says what the counts of a whole audit alone would hide. */
 function noteCounts(audit: Audit, messages: Context['messages']): void {
-  const { listed, counts, clockAheadMs, disprovenAheadMs } = audit;
-  const { pulled, withoutId, horizon, notCompared, notJudged } = counts;
+  const { pulled, withoutId, horizon, notCompared, notJudged } = audit.counts;
+  const { listed, clockAheadMs, disprovenAheadMs } = audit;
   if (clockAheadMs !== 0) {
     const difference = `${formatSeconds(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'behind' : 'ahead of'}`;
     messages.note(

@@ -305,7 +305,7 @@ describe('leads audit --send-to', () => {
     const run = await send(['--timeout', '40ms']);
     expect([run.exitCode, others.length]).toEqual([7, 1]);
     expect(run.stderr).toMatch(
-      /^warning: 19 leads were not acknowledged: .*; nothing was acknowledged for five minutes, and the repair was ended$/m,
+      /^warning: 19 leads were not acknowledged: .*; after \d+ of them the others were not tried$/m,
     );
     expect(receiver.requests.length).toBeLessThan(130);
   });
