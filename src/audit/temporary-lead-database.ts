@@ -1,17 +1,14 @@
-import { sha256 } from '../json/bytes.ts';
 import { tmpdir } from 'node:os';
 import { messageOf, OutputError } from '../errors.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
-import { Statements } from '../inbox/sqlite/driver.ts';
+import { bytesOf, numberOf, textOf } from '../inbox/sql/row.ts';
+import { fromColumn, toColumn } from '../inbox/sql/statement.ts';
 import { type Database, loadLibsql, type Statement } from '../inbox/sqlite/libsql.ts';
-import { sqliteDialect } from '../inbox/sql/dialect.ts';
-import { leadLookup } from '../inbox/sql/leads.ts';
-import { bytesOf, numberOf, type Rows, textOf } from '../inbox/sql/row.ts';
-import { fromColumn, type Query, toColumn } from '../inbox/sql/statement.ts';
+import { sha256 } from '../json/bytes.ts';
 
 /**
- * The part of an inbox's tables that lookups read, in a database without a name: SQLite removes its file as it makes it, so
- * that nothing stays however the process ends. Nothing in it has to be durable: its one transaction never ends.
+ * A database without a name: SQLite removes its file as it makes it, so that nothing stays however the process ends. Nothing
+ * in it has to be durable: its one transaction never ends.
  */
 const schema = `
   PRAGMA temp_store = FILE;
@@ -20,23 +17,14 @@ const schema = `
   PRAGMA received.synchronous = OFF;
   PRAGMA received.cache_size = -16384;
   BEGIN;
-  CREATE TABLE received.leads (
-    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, first_at INTEGER NOT NULL, digest BLOB NOT NULL, body BLOB
-  );
-  CREATE TABLE received.deliveries (
-    seq INTEGER PRIMARY KEY, lead TEXT NOT NULL, received_at INTEGER NOT NULL, source TEXT NOT NULL,
-    attempt INTEGER NOT NULL, body BLOB NOT NULL, lead_start INTEGER, lead_end INTEGER, first_seq INTEGER
-  );
-  CREATE TABLE received.erased (digest BLOB, seq INTEGER, first_at INTEGER, attempts INTEGER);
-  CREATE TABLE received.forwards (lead TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE received.leads (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB, body BLOB);
 `;
 
 /** Leads of one statement: a statement for each lead costs more than all else that is done for it. */
 const leadsInStatement = 100;
 
 const insertOf = (leads: number): string =>
-  `INSERT INTO leads (id, first_at, digest, body) VALUES ${Array(leads).fill('(?, 0, ?, ?)').join()}
-   ON CONFLICT (id) DO NOTHING`;
+  `INSERT INTO leads (id, digest, body) VALUES ${Array(leads).fill('(?, ?, ?)').join()} ON CONFLICT (id) DO NOTHING`;
 
 /** A lead of a file; of a bare id nothing else is known. */
 export interface FiledLead {
@@ -44,16 +32,13 @@ export interface FiledLead {
   readonly body: Uint8Array | undefined;
 }
 
-const noBytes = Buffer.alloc(0);
-
 /** Any number of leads in a temporary database, for lookups. When they were received is not known. */
 export class LeadDatabase implements ReceivedLeads {
   readonly #database: Database;
-  readonly #lookup: ReturnType<typeof leadLookup>;
   readonly #addMany: Statement;
+  readonly #lookUp: Statement;
   readonly #findBodies: Statement;
-  #size = 0;
-  #hasBodies = false;
+  size = 0;
 
   static async open(): Promise<LeadDatabase> {
     const Libsql = await loadLibsql();
@@ -64,16 +49,12 @@ export class LeadDatabase implements ReceivedLeads {
     this.#database = database;
     database.exec(schema);
     this.#addMany = database.prepare(insertOf(leadsInStatement));
-    this.#findBodies = database.prepare(
-      'SELECT leads.seq, leads.id, body FROM json_each(?) JOIN leads ON leads.seq = value WHERE body IS NOT NULL',
+    this.#lookUp = database.prepare(
+      'SELECT key, seq, hex(digest) AS digest FROM json_each(?) JOIN leads ON leads.id = value',
     );
-    const statements = new Statements(database);
-    const read = (query: Query): Promise<Rows> => Promise.resolve(statements.run(query));
-    this.#lookup = leadLookup({ dialect: sqliteDialect, read }, noBytes);
-  }
-
-  get size(): number {
-    return this.#size;
+    this.#findBodies = database.prepare(
+      'SELECT seq, leads.id AS lead, body FROM json_each(?) JOIN leads ON seq = value',
+    );
   }
 
   /**
@@ -81,54 +62,63 @@ export class LeadDatabase implements ReceivedLeads {
    * them have a body or none. Throws an `OutputError` when the temporary file cannot be written.
    */
   add(leads: readonly FiledLead[]): number {
-    const before = this.#size;
+    const before = this.size;
     try {
-      for (let start = 0; start < leads.length; start += leadsInStatement)
-        this.#addSome(leads.slice(start, start + leadsInStatement));
+      for (let start = 0; start < leads.length; start += leadsInStatement) {
+        const batch = leads.slice(start, start + leadsInStatement);
+        const insert =
+          batch.length === leadsInStatement ? this.#addMany : this.#database.prepare(insertOf(batch.length));
+        const values = batch.flatMap(({ id, body }) => [
+          toColumn(id),
+          body ? sha256(body) : null,
+          body ?? null,
+        ]);
+        this.size += insert.run(values).changes;
+      }
     } catch (cause) {
       throw new OutputError(`cannot keep the leads in a file in ${tmpdir()}: ${messageOf(cause)}`, {
         hint: 'make space there, or name another directory in TMPDIR',
         cause,
       });
     }
-    return this.#size - before;
+    return this.size - before;
   }
 
-  #addSome(leads: readonly FiledLead[]): void {
-    const values = leads.flatMap(({ id, body }) => [
-      toColumn(id),
-      body === undefined ? noBytes : sha256(body),
-      body ?? null,
-    ]);
-    const isFull = leads.length === leadsInStatement;
-    const insert = isFull ? this.#addMany : this.#database.prepare(insertOf(leads.length));
-    this.#size += insert.run(values).changes;
-    this.#hasBodies ||= leads.some(({ body }) => body !== undefined);
+  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
+    const leads: (ReceivedLead | undefined)[] = leadIds.map(() => undefined);
+    for (const { key, seq, digest } of this.#lookUp.all([JSON.stringify(leadIds.map(toColumn))])) {
+      leads[numberOf(key)] = {
+        seq: numberOf(seq),
+        receivedAt: 0,
+        digest: textOf(digest).toLowerCase() || undefined,
+        isWaiting: false,
+      };
+    }
+    return Promise.resolve(leads);
   }
 
-  async lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
-    const leads = await this.#lookup.lookUp(leadIds);
-    return leads.map((lead) => (lead?.digest === '' ? { ...lead, digest: undefined } : lead));
+  /** The numbers have no gaps. */
+  async *seqsSince(): AsyncGenerator<readonly number[]> {
+    for (let first = 1; first <= this.size; first += 1000) {
+      const length = Math.min(1000, this.size - first + 1);
+      yield await Promise.resolve(Array.from({ length }, (_, i) => first + i));
+    }
   }
 
-  async *seqsSince(since: number): AsyncGenerator<readonly number[]> {
-    yield* this.#lookup.seqsSince(since);
-  }
-
-  async leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
-    const rows = await Promise.resolve(this.#findBodies.all([JSON.stringify(seqs)]));
-    return rows.map((row) => ({
-      leadId: fromColumn(textOf(row['id'])),
-      seq: numberOf(row['seq']),
+  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
+    const leads = this.#findBodies.all([JSON.stringify(seqs)]).map(({ seq, lead, body }): StoredLead => ({
+      leadId: fromColumn(textOf(lead)),
+      seq: numberOf(seq),
       receivedAt: 0,
       source: 'push',
-      body: bytesOf(row['body']),
+      body: bytesOf(body),
     }));
+    return Promise.resolve(leads);
   }
 
-  /** A lead with a body keeps it. */
-  async *prunedSince(since: number): AsyncGenerator<readonly PrunedLead[]> {
-    if (!this.#hasBodies) yield* this.#lookup.prunedSince(since);
+  /** A lead of a file keeps its body. */
+  async *prunedSince(): AsyncGenerator<readonly PrunedLead[]> {
+    yield* await Promise.resolve([]);
   }
 
   close(): Promise<void> {

@@ -9,6 +9,7 @@ import { linesIn } from '../../files/read.ts';
 import { bufferOf, compact, utf8 } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
 import { identifiedRecord } from '../../json/members.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { type LeadAt, possibleLeads, readLeads } from '../../lead/read-leads.ts';
 import { relativeTime } from '../../output/table.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
@@ -90,7 +91,10 @@ async function read(
     } else {
       let nth = 0;
       for await (const objects of objectsIn(chunks, name)) {
-        const records = objects.flatMap((object) => leadsIn(object, (nth += 1), name, { leadAt, idNames }));
+        const records = objects.flatMap((object) => {
+          scannedObject(object, (nth += 1), name);
+          return leadsIn(object, { leadAt, idNames });
+        });
         withoutId += records.filter(({ id }) => id === undefined).length;
         add(records.flatMap(({ id, body }) => (id === undefined ? [] : [{ id, body }])));
       }
@@ -121,56 +125,39 @@ interface Reading {
 }
 
 /** A lead of the file; without an id it cannot be compared. */
-interface FoundRecord {
+interface FileRecord {
   readonly id: string | undefined;
   readonly body: Uint8Array;
 }
 
-/** The leads of an object: itself, or what is in it where it is an envelope. */
-function leadsIn(
-  object: Buffer,
-  nth: number,
-  name: string,
-  { leadAt, idNames }: Reading,
-): readonly FoundRecord[] {
-  const { id, createdAt, category } = scannedObject(object, nth, name);
-  const ownId = idAmong(object, id, idNames);
-  const isLead = ownId !== undefined && (ownId !== id || (createdAt ?? category) !== undefined);
-  if (leadAt === 'auto' && isLead) return insideOf(object, idNames) ?? [{ id: ownId, body: object }];
-  const leads = idNames
-    .map((idName) => possibleLeads(object, leadAt, { name: idName }))
-    .find(({ length }) => length > 0);
-  if (leads === undefined) return [{ id: undefined, body: object }];
-  return leads.map((body) => {
-    const plain = scannedObject(bufferOf(body), nth, name).id;
-    return { id: idAmong(body, plain, idNames), body };
-  });
-}
-
-/** The leads inside an object with an id, as a receiver reads them; undefined where it is the lead, or may be. */
-function insideOf(object: Buffer, idNames: Reading['idNames']): readonly FoundRecord[] | undefined {
-  for (const idName of idNames) {
-    const key = `"${idName.split('.').at(-1) ?? ''}"`;
-    // Most records have one id alone: nothing in them is a lead.
-    if (object.indexOf(key) === object.lastIndexOf(key)) continue;
-    const read = readLeads(object, 'auto', {}, { name: idName });
-    if (!read.ok || read.leads.some(({ place }) => place === undefined)) continue;
-    return read.leads.map(({ lead: { id }, place }) => ({
-      id,
-      body: object.subarray(place?.start, place?.end),
+/** The leads of an object as a receiver reads them. An object that may be a lead, or an envelope, is a lead. */
+function leadsIn(object: Buffer, { leadAt, idNames }: Reading): readonly FileRecord[] {
+  const id = leadAt === 'auto' ? idAmong(object, idNames) : undefined;
+  const lead = { id, body: object };
+  // Most records have one id alone: nothing in them is a lead.
+  const keys = new Set(idNames.map((name) => `"${name.split('.').at(-1) ?? ''}"`));
+  const places = [...keys].flatMap((key) => [object.indexOf(key), object.lastIndexOf(key)]);
+  if (id !== undefined && new Set(places.filter((place) => place !== -1)).size === 1) return [lead];
+  for (const name of idNames) {
+    const read = readLeads(object, leadAt, {}, { name });
+    if (!read.ok || (id !== undefined && read.leads.some(({ place }) => place === undefined))) continue;
+    return read.leads.map(({ lead: { id: leadId }, place }) => ({
+      id: leadId,
+      body: leadBytes(object, place),
     }));
   }
-  return undefined;
+  if (id !== undefined) return [lead];
+  // A file may have more leads in one object than a delivery.
+  const bodies = idNames
+    .map((name) => possibleLeads(object, leadAt, { name }))
+    .find(({ length }) => length > 0);
+  return bodies?.map((body) => ({ id: idAmong(body, idNames), body })) ?? [lead];
 }
 
-/** `plain`: the field `id`. */
-function idAmong(
-  body: Uint8Array,
-  plain: string | undefined,
-  idNames: Reading['idNames'],
-): string | undefined {
-  for (const idName of idNames) {
-    const id = idName === 'id' ? plain : identifiedRecord(bufferOf(compact(body)), 0, idName).id;
+function idAmong(body: Uint8Array, idNames: Reading['idNames']): string | undefined {
+  const record = bufferOf(compact(body));
+  for (const name of idNames) {
+    const { id } = identifiedRecord(record, 0, name);
     if (id !== undefined) return id;
   }
   return undefined;
