@@ -1,7 +1,7 @@
 import { readCreatedAt } from '../lead/raw-lead.ts';
 import { isTestId } from '../lead/test-id.ts';
 
-/** The classes of problems; a lead is in the first that fits: see `leads help audit`. */
+/** The classes of problems. */
 export const problemClasses = ['refused', 'missing', 'extra', 'different', 'waiting', 'late'] as const;
 
 /** The classes of leads that cannot be judged yet, or are too old to be compared. */
@@ -17,6 +17,19 @@ export const allClasses = ['test', ...findingClasses] as const;
 export const unlistedClasses = ['test', 'extra', 'beyond-horizon'] as const;
 
 export type FindingClass = (typeof allClasses)[number];
+
+/** The meaning of each class, for tables and help; a lead is in the first that fits. */
+export const meanings: Readonly<Record<FindingClass, string>> = {
+  test: 'sent by leads send or leads check, and not listed: no finding',
+  refused: 'came and was rejected',
+  missing: 'pulled, never received',
+  extra: 'received, cannot be pulled',
+  different: 'some fields do not mean the same',
+  waiting: 'received, and some target has not had it',
+  late: 'received later after its creation than --late-after',
+  unsettled: 'younger than --settle: not counted',
+  'beyond-horizon': 'older than what the service still lists: not counted',
+};
 
 /** The classes of leads that are in the service's list and not in the inbox. */
 export type UnreceivedClass = 'refused' | 'missing';

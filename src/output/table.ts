@@ -36,10 +36,12 @@ export function renderTable(
   if (dropped.length > 0) options.onDrop?.(dropped);
   const { head: paintHead = same, cell: paint = same } = options;
   const line = (cells: readonly string[]): string => `${cells.join(gap).trimEnd()}\n`;
+  const padded = ({ head, width }: FittedColumn, text: string): string =>
+    pad(text, width, options.right?.includes(head));
   return [
-    line(columns.map(({ head, width }) => paintHead(pad(head, width)))),
+    line(columns.map((column) => paintHead(padded(column, column.head)))),
     ...rows.map((_, r) =>
-      line(columns.map(({ head, cells, width }) => paint(pad(cells[r] ?? '', width), r, head))),
+      line(columns.map((column) => paint(padded(column, column.cells[r] ?? ''), r, column.head))),
     ),
   ].join('');
 }
@@ -58,9 +60,10 @@ export async function writeTable(
 
 const same = (text: string): string => text;
 
-function pad(text: string, width: number): string {
+function pad(text: string, width: number, isRight = false): string {
   const shown = truncate(text, width);
-  return shown + ' '.repeat(Math.max(0, width - textWidth(shown)));
+  const space = ' '.repeat(Math.max(0, width - textWidth(shown)));
+  return isRight ? space + shown : shown + space;
 }
 
 interface Column {
@@ -74,6 +77,8 @@ export type NarrowingStep = { readonly drop: string } | { readonly shorten: stri
 export interface FitOptions {
   /** Heads of columns that stay whole as long as others can give way: ids, times. */
   readonly whole?: readonly string[];
+  /** Heads of columns of numbers, which end at the same place. */
+  readonly right?: readonly string[];
   /** Taken in this order, each only while the columns do not fit. */
   readonly narrowing?: readonly NarrowingStep[];
   /** The cells of one column in a shorter form, for `shorten`. */

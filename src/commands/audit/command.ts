@@ -1,3 +1,4 @@
+import { allClasses, meanings } from '../../audit/classify-lead.ts';
 import { command, serviceExits, members } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
@@ -24,17 +25,7 @@ export default command({
   ],
   listing: {
     title: 'What it finds, of each lead the first that fits',
-    rows: [
-      ['test', 'of leads send or leads check, and not in the list: no finding'],
-      ['refused', 'it came and was rejected'],
-      ['missing', 'pulled, never received'],
-      ['extra', 'received, cannot be pulled'],
-      ['different', 'some fields do not mean the same, its delivery status aside'],
-      ['waiting', 'received, and some target has not had it'],
-      ['late', 'received more than --late-after after it was created'],
-      ['unsettled', 'younger than --settle: not counted'],
-      ['beyond-horizon', 'older than the oldest lead that the service still lists: not counted'],
-    ],
+    rows: allClasses.map((name) => [name, meanings[name]]),
   },
   exits: { ...serviceExits, 7: 'a lead is not the same on both sides, and was not repaired' },
   output: [

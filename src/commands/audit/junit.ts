@@ -1,8 +1,8 @@
-import { type Finding, type FindingClass, problemClasses } from '../../audit/classify-lead.ts';
+import { type Finding, type FindingClass, meanings, problemClasses } from '../../audit/classify-lead.ts';
 import type { TestCase } from '../../output/junit.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { writeJunitFile } from '../flags/report-file.ts';
-import { type AuditResult, horizonDoubt, meanings } from './print.ts';
+import { type AuditResult, horizonDoubt } from './print.ts';
 import { settledState } from './repair.ts';
 
 type TestOutcome = TestCase['outcome'];

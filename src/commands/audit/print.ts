@@ -2,8 +2,8 @@ import type { Audit } from '../../audit/audit.ts';
 import {
   allClasses,
   type Finding,
-  type FindingClass,
   isoTime,
+  meanings,
   openClasses,
   problemClasses,
   unlistedClasses,
@@ -12,7 +12,7 @@ import type { Context } from '../../context.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
-import { type FitOptions, renderTable, shortTimes, widestOf } from '../../output/table.ts';
+import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { type Palette, paletteFor, terminalWidth, wrapWidth } from '../../output/terminal/terminal.ts';
 import { wrap } from '../../output/wrap.ts';
@@ -73,25 +73,16 @@ function countsTable(summary: AuditSummary, colours: Palette, width: number | un
     }),
     ...(repaired === 0 ? [] : [['repaired', grouped(repaired), '', 'of the refused and missing ones']]),
   ];
-  const column = (head: string, index: number): readonly string[] => {
-    const cells = [head, ...rows.map((row) => row[index] ?? '')];
-    return cells.map((cell) => cell.padStart(widestOf(cells)));
-  };
-  const [leads = '', ...counts] = column('LEADS', 1);
-  const [shareHead = '', ...shares] = column(' SHARE', 2);
-  return renderTable(
-    ['', leads, shareHead, ''],
-    rows.map(([name = '', , , text = ''], i) => [name, counts[i] ?? '', shares[i] ?? '', text]),
-    {
-      width,
-      head: colours.dim,
-      cell(text, row, head) {
-        const kind = problemClasses.find((problem) => problem === rows[row]?.[0]);
-        if (head !== leads || kind === undefined || byClass[kind] === 0) return text;
-        return kind === 'refused' || kind === 'missing' ? colours.red(text) : colours.yellow(text);
-      },
+  return renderTable(['', 'LEADS', 'SHARE', ' '], rows, {
+    width,
+    right: ['LEADS', 'SHARE'],
+    head: colours.dim,
+    cell(text, row, head) {
+      const kind = problemClasses.find((problem) => problem === rows[row]?.[0]);
+      if (head !== 'LEADS' || kind === undefined || byClass[kind] === 0) return text;
+      return kind === 'refused' || kind === 'missing' ? colours.red(text) : colours.yellow(text);
     },
-  );
+  });
 }
 
 function windowText({ window: { since, until } }: AuditSummary): string {
@@ -211,16 +202,3 @@ export function horizonDoubt({ received, byClass, horizon }: AuditSummary): stri
 /** Leads that are a reason for exit 7: those on which both sides do not agree, and those that cannot be compared by an id. */
 export const problemsIn = ({ byClass, withoutId }: Pick<AuditSummary, 'byClass' | 'withoutId'>): number =>
   problemClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), withoutId);
-
-/** The meaning of each class in a few words. */
-export const meanings: Readonly<Record<FindingClass, string>> = {
-  test: 'sent by leads send or leads check',
-  refused: 'came and was rejected',
-  missing: 'pulled, never received',
-  extra: 'received, cannot be pulled',
-  different: 'not the same in some fields',
-  waiting: 'received, and some target has not had it',
-  late: 'received late',
-  unsettled: 'too young to be counted',
-  'beyond-horizon': 'received, older than what the service lists',
-};

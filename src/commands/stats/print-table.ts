@@ -108,30 +108,29 @@ function barTable(
   { width, columns, ascii, colours }: ChartStyle,
 ): string {
   if (rows.length === 0) return '';
-  const alignRight = (texts: readonly string[]): readonly string[] =>
-    texts.map((text) => text.padStart(widestOf(texts)));
-  const [unitHead = '', ...counts] = alignRight([unit, ...rows.map(([, count]) => grouped(count))]);
-  const [shareHead = '', ...shares] = alignRight([
-    'SHARE',
-    ...rows.map(([, count]) => shareText(count, total)),
-  ]);
+  const counts = rows.map(([, count]) => grouped(count));
+  const shares = rows.map(([, count]) => shareText(count, total));
   const labels = rows.map(([label]) => (label === '' ? '""' : label));
   const labelWidth = Math.min(
     widestOf([title, ...labels.map(sanitize)]),
     Math.max(leastLabel, Math.floor(columns / 2.5)),
   );
-  const barWidth = Math.min(mostBar, columns - labelWidth - unitHead.length - shareHead.length - 6);
+  const barWidth = Math.min(
+    mostBar,
+    columns - labelWidth - widestOf([unit, ...counts]) - widestOf(['SHARE', ...shares]) - 6,
+  );
   // A bar for all other values together would leave no room for the rest.
   const compared = rows.map(([label, count]) => (label === otherValues ? 0 : count));
   const most = Math.max(...compared);
   const bars = compared.map((count) => (barWidth < leastBar ? '' : bar(count, most, barWidth, ascii)));
   const text = renderTable(
-    [title, unitHead, shareHead, ''],
+    [title, unit, 'SHARE', ''],
     labels.map((label, i) => [label, counts[i] ?? '', shares[i] ?? '', bars[i] ?? '']),
     {
       width,
-      whole: [unitHead, shareHead, ''],
-      narrowing: [{ drop: shareHead }],
+      whole: [unit, 'SHARE', ''],
+      right: [unit, 'SHARE'],
+      narrowing: [{ drop: 'SHARE' }],
       head: colours.dim,
       cell: (cell, _, head) => (head === '' ? colours.cyan(cell) : cell),
     },
