@@ -13,6 +13,7 @@ import type { ListenOptions } from './options.ts';
 import type { Listening } from './print.ts';
 import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';
+import { onAbort } from './stop-condition.ts';
 
 /** Opens the socket in front of a receiver, and announces its address on stderr. */
 export async function openServer(session: ListenSession, receiver: Receiver) {
@@ -52,10 +53,8 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
     caPath: certificate.caPath,
   };
   announce(listening, session);
-  const { stopping } = stop;
   const renewal = renewCertificate(certificate, (pair) => server.renew(pair), session);
-  if (stopping.aborted) server.endConnections();
-  else stopping.addEventListener('abort', () => server.endConnections(), { once: true });
+  onAbort(stop.stopping, () => server.endConnections());
   return {
     /** The files of `--cert` and `--key`. */
     files: await certificateFiles(certificate, (pair) => server.renew(pair), session),

@@ -1,4 +1,3 @@
-import { isLoopback } from '../../config/base-url.ts';
 import { duration, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-values.ts';
@@ -24,15 +23,6 @@ const adminAddress: ValueType<AdminAddress> = {
   },
   expected: 'a port such as 9090, or HOST:PORT such as 0.0.0.0:9090 or [::1]:9090',
 };
-
-/** Whether two hosts stand for an address in common, so that one port cannot be had for both. IPv6 without brackets. */
-export const shareAddress = (first: string, second: string): boolean =>
-  first === second || includesAddress(first, second) || includesAddress(second, first);
-
-function includesAddress(host: string, address: string): boolean {
-  if (host === '0.0.0.0') return !address.includes(':');
-  return host === '::' || (host === 'localhost' && (address === '::1' || isLoopback(address)));
-}
 
 /** The failures that a run makes on purpose. */
 export interface Simulation {
@@ -133,8 +123,8 @@ export const flags = {
       value: 'port',
       type: wholeNumber(0, 65_535),
       bare: '0',
-      // The page has a process of its own, and stdin gives the URL to one only.
-      without: ['--inbox @-'],
+      // The page has a process of its own: stdin gives the URL to one only, and memory is of one process.
+      without: ['--inbox @-', '--inbox :memory:'],
       otherwise: 'off',
       help: 'serve it on 127.0.0.1 from a process of its own; the address that is printed holds a key',
     },

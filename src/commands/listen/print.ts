@@ -45,16 +45,17 @@ export async function openDeliveryOutput(
       printRequest?.(event);
       return stdout.write(printer.delivery(event));
     },
-    forward: (attempt: ForwardAttempt): Promise<void> | void => stdout.write(printer.forward(attempt)),
-    listening: (listening: Listening) => stdout.write(printer.listening(listening)),
-    /** A round of `--backfill` that found something or failed. */
+    forward: (attempt: ForwardAttempt): Promise<void> | void =>
+      stdout.write(printer.forward?.(attempt) ?? ''),
+    listening: (listening: Listening) => stdout.write(printer.listening?.(listening) ?? ''),
+    /** Prints a round of `--backfill` that brought something or failed. */
     backfill: async (round: BackfillRound): Promise<void> => {
-      if (sayRound(round)) await stdout.write(printer.backfill(round));
+      if (sayRound(round)) await stdout.write(printer.backfill?.(round) ?? '');
     },
     /** Resolves when everything was written, or the reader of stdout is gone. */
     async summary(): Promise<void> {
       const durationMs = clock.now() - started;
-      await stdout.write(printer.summary(tally, durationMs));
+      await stdout.write(printer.summary?.(tally, durationMs) ?? '');
       await stdout.drained();
       messages.say(summaryLine(tally, durationMs));
     },
@@ -102,49 +103,41 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
   let failing: { readonly cause: string; readonly since: number } | undefined;
   return (round) => {
     const { number, end, startedAt, durationMs, everyMs, fetched, notStored } = round;
-    const hasChanges = fetched + notStored > 0;
-    if (end.kind === 'failed') {
-      const cause = causeOf(end.error);
-      const isSaid = failing?.cause === cause;
-      failing = { cause, since: failing?.since ?? startedAt };
-      const next = everyMs === undefined ? '' : `; trying again every ${formatSeconds(everyMs)}`;
-      const counts = hasChanges ? ` (${counted(round)})` : '';
-      if (!isSaid) messages.warn(`the backfill ended early${counts}: ${messageOf(end.error)}${next}`);
-      else if (hasChanges) messages.say(`backfill: ${counted(round)}, ended early`);
-      return true;
-    }
     const isInterrupted = end.kind === 'interrupted';
-    if (!isInterrupted && failing !== undefined) {
+    const isIncomplete = end.kind === 'failed' || end.kind === 'unproven';
+    if (end.kind === 'failed') {
+      const message = messageOf(end.error);
+      // An outage is one cause, in whichever form it shows.
+      const cause = end.error instanceof ServiceError ? 'outage' : withoutNumbers(message);
+      const next = everyMs === undefined ? '' : `; trying again every ${formatSeconds(everyMs)}`;
+      if (failing?.cause !== cause) messages.warn(`the backfill ended early: ${message}${next}`);
+      failing = { cause, since: failing?.since ?? startedAt };
+    } else if (failing !== undefined && !isInterrupted) {
       const awayMs = startedAt + durationMs - failing.since;
       messages.say(`the backfill works again, after ${formatDuration(awayMs)}`);
       failing = undefined;
     }
-    const doubt = end.kind === 'unproven' ? withoutCounts(end.reason.message) : undefined;
-    if (end.kind === 'unproven' && doubt !== undefined && !unproven.has(doubt)) {
-      unproven.add(doubt);
-      messages.warn(`the backfill may lack leads: ${end.reason.message}`);
+    if (end.kind === 'unproven') {
+      const { message } = end.reason;
+      const cause = withoutNumbers(message);
+      if (!unproven.has(cause)) messages.warn(`the backfill may lack leads: ${message}`);
+      unproven.add(cause);
     }
-    const isNews = hasChanges || (number === 1 && !isInterrupted);
-    if (isNews) messages.say(`backfill: ${counted(round)}${isInterrupted ? ', interrupted' : ''}`);
-    return isNews || end.kind === 'unproven';
+    const isFirst = number === 1 && (end.kind === 'complete' || end.kind === 'unproven');
+    const isNews = fetched + notStored > 0 || isFirst;
+    const how = isInterrupted ? ', interrupted' : end.kind === 'failed' ? ', ended early' : '';
+    if (isNews) messages.say(`backfill: ${counted(round)}${how}`);
+    return isNews || isIncomplete;
   };
 }
 
-function counted(round: BackfillRound): string {
-  const { fetched, notStored } = round;
-  const parts = [`${fetched} fetched`, `${round.known} already known`];
-  if (notStored > 0) parts.push(`${notStored} not stored`);
-  return parts.join(', ');
+function counted({ fetched, known: duplicates, notStored }: BackfillRound): string {
+  const lost = notStored > 0 ? `, ${notStored} not stored` : '';
+  return `${fetched} fetched, ${duplicates} already known${lost}`;
 }
 
-/** The cause of a failure. An outage is one cause, in whichever form it shows. */
-function causeOf(error: unknown): string {
-  if (error instanceof ServiceError) return 'outage';
-  return withoutCounts(messageOf(error));
-}
-
-/** A sentence without its numbers, which differ from round to round where the cause is the same. */
-const withoutCounts = (sentence: string): string => sentence.replace(/\d+/g, '#');
+/** Numbers differ from round to round where the cause is the same. */
+const withoutNumbers = (message: string): string => message.replace(/\d+/g, '#');
 
 /** The address of a receiver that is ready, and how it works. */
 export interface Listening {
@@ -164,17 +157,16 @@ interface Tally extends Record<AnsweredDelivery['verdict'], number> {
   readonly reasons: Record<string, number>;
 }
 
-/** A form of stdout: the text for each event, empty where nothing is printed. */
+/** A form of stdout: the text for each event. */
 interface Printer {
-  listening(listening: Listening): string;
+  listening?(listening: Listening): string;
   delivery(delivery: AnsweredDelivery): string;
-  forward(attempt: ForwardAttempt): string;
-  /** A round of `--backfill`, after the deliveries that it made. */
-  backfill(round: BackfillRound): string;
-  summary(tally: Tally, durationMs: number): string;
+  forward?(attempt: ForwardAttempt): string;
+  /** It comes after the deliveries that the round of `--backfill` made. */
+  backfill?(round: BackfillRound): string;
+  summary?(tally: Tally, durationMs: number): string;
 }
 
-/** The printer for `--format`. */
 async function choosePrinter(
   format: ListenOptions['format'],
   parts: PrettyOptions,
@@ -185,7 +177,7 @@ async function choosePrinter(
     case 'events':
       return eventsPrinter(isTerminal);
     case 'redacted':
-      return redactedPrinter();
+      return eventsPrinter(true, redactedMembers);
     case 'leads':
       return leadsPrinter(isTerminal);
     case 'pretty':
@@ -204,74 +196,50 @@ function isoTimes(): (ms: number) => string {
   };
 }
 
-/** Prints one JSON object a line. `lead` is the lead's own text, which is inserted as it is, and never parsed. */
-function eventsPrinter(isTerminal: boolean): Printer {
+/** The members of what concerns a lead that may stand in a log: of what a sender wrote nothing but the id. */
+const redactedMembers =
+  'type receivedAt at verdict reason leadId target attempt state ok status durationMs'.split(' ');
+
+/**
+ * Prints one JSON object a line; of deliveries and forwards only these members. `lead` is the lead's own text, which is inserted as
+ * it is, and never parsed.
+ */
+function eventsPrinter(isTerminal: boolean, members?: string[]): Printer {
   const iso = isoTimes();
   const line = (json: string): string => `${isTerminal ? escapeJson(json) : json}\n`;
-  const whole = (event: object): string => line(JSON.stringify(event));
   return {
     listening: ({ url, path = null, scheme, inbox, caPath = null, admin }) =>
-      whole({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin }),
+      line(JSON.stringify({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin })),
     delivery(event) {
-      const { verdict, reason, detail, status, durationMs, leadId, attempt } = event;
+      const { verdict, reason = null, detail, status, durationMs, leadId = null, attempt = null } = event;
       const { receivedAt, remote } = event.delivery;
-      const { position, source, differs, warnings, explanation } = event;
-      const record = JSON.stringify({
+      const { position, source, differs, warnings, explanation, firstAt, lead } = event;
+      const record = {
         type: 'delivery',
         receivedAt: iso(receivedAt),
         verdict,
-        reason: reason ?? null,
+        reason,
         detail,
         status,
         durationMs,
-        leadId: leadId ?? null,
+        leadId,
         leadNumber: position?.number,
         leadCount: position?.of,
         remote,
-        attempt: attempt ?? null,
-        firstAt: event.firstAt === undefined ? undefined : iso(event.firstAt),
+        attempt,
+        firstAt: firstAt === undefined ? undefined : iso(firstAt),
         source,
         differs,
         warnings: warnings === undefined || warnings.length === 0 ? undefined : warnings,
         explanation,
-      });
-      const lead = event.lead === undefined ? 'null' : utf8(event.lead);
-      return line(`${record.slice(0, -1)},"lead":${lead}}`);
-    },
-    forward(attempt) {
-      const { leadId, target, state, retryInMs } = attempt;
-      const { ok, answer, status = null, durationMs, body } = attempt.result;
-      const dueAt = retryInMs === undefined ? null : new Date(attempt.at + retryInMs).toISOString();
-      const number = attempt.attempt;
-      const record = {
-        type: 'forward',
-        at: iso(attempt.at),
-        leadId,
-        target,
-        attempt: number,
-        state,
-        ok,
-        answer,
       };
-      return whole({ ...record, status, durationMs, dueAt, body });
+      const json = JSON.stringify(record, members);
+      if (members !== undefined) return line(json);
+      return line(`${json.slice(0, -1)},"lead":${lead === undefined ? 'null' : utf8(lead)}}`);
     },
-    backfill(round) {
-      const { number, startedAt, durationMs, end, fetched, notStored } = round;
-      const counts = { fetched, known: round.known, notStored };
-      const error = end.kind !== 'complete' ? endText(end) : notStored > 0 ? `${notStored} not stored` : null;
-      const ended = { durationMs, ...counts, complete: error === null, error };
-      return whole({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended });
-    },
-    summary: (tally, durationMs) => whole({ type: 'summary', ...tally, durationMs }),
-  };
-}
-
-/** Prints the events for a log: ids, verdicts and reasons, and of what a sender wrote nothing but the id. */
-function redactedPrinter(): Printer {
-  const iso = isoTimes();
-  return {
-    ...eventsPrinter(true),
-    forward({ at: endedAt, leadId, target, attempt, state, result: { ok, status = null, durationMs } }) {
+    forward({ at: endedAt, leadId, target, attempt, state, retryInMs, result }) {
+      const { ok, answer, status = null, durationMs, body } = result;
+      const dueAt = retryInMs === undefined ? null : new Date(endedAt + retryInMs).toISOString();
       const record = {
         type: 'forward',
         at: iso(endedAt),
@@ -280,31 +248,32 @@ function redactedPrinter(): Printer {
         attempt,
         state,
         ok,
+        answer,
         status,
         durationMs,
+        dueAt,
+        body,
       };
-      return `${escapeJson(JSON.stringify(record))}\n`;
+      return line(JSON.stringify(record, members));
     },
-    delivery({ delivery, verdict, reason = null, status, durationMs, leadId = null, attempt = null }) {
-      const start = { type: 'delivery', receivedAt: iso(delivery.receivedAt) };
-      const record = { ...start, verdict, reason, status, durationMs, leadId, attempt };
-      return `${escapeJson(JSON.stringify(record))}\n`;
+    backfill({ number, startedAt, durationMs, end, fetched, known: duplicates, notStored }) {
+      const error = end.kind !== 'complete' ? endText(end) : notStored > 0 ? `${notStored} not stored` : null;
+      const counts = { fetched, known: duplicates, notStored };
+      const ended = { durationMs, ...counts, complete: error === null, error };
+      return line(JSON.stringify({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended }));
     },
+    summary: (tally, durationMs) => line(JSON.stringify({ type: 'summary', ...tally, durationMs })),
   };
 }
 
 /** Prints each newly accepted lead on a line, in the webhook's own bytes, compact. */
 function leadsPrinter(isTerminal: boolean): Printer {
   return {
-    listening: () => '',
     delivery({ verdict, lead }) {
       if (verdict !== 'accepted' || lead === undefined) return '';
       const text = utf8(lead);
       return `${isTerminal ? escapeJson(text) : text}\n`;
     },
-    forward: () => '',
-    backfill: () => '',
-    summary: () => '',
   };
 }
 
@@ -329,7 +298,6 @@ function prettyPrinter(colours: Palette, { targets, redactor }: PrettyOptions): 
     other: colours.dim,
   };
   return {
-    listening: () => '',
     delivery(event) {
       const { delivery, verdict, durationMs } = event;
       last = event.leadId;
@@ -356,8 +324,6 @@ function prettyPrinter(colours: Palette, { targets, redactor }: PrettyOptions): 
       last = leadId;
       return `           ${sanitize(isBelow ? text : `${shortened(leadId)}  ${text}`)}\n`;
     },
-    backfill: () => '',
-    summary: () => '',
   };
 }
 

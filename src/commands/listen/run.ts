@@ -1,8 +1,9 @@
+import { spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
+import { messageOf, UsageError } from '../../errors.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
 import { CurrentKeys } from '../../receiver/credentials.ts';
@@ -24,11 +25,11 @@ import { resolveScheme, leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { openDeliveryOutput } from './print.ts';
 import { dropOldDeliveries, namedInbox, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
-import { type ListenOptions, shareAddress } from './options.ts';
+import type { ListenOptions } from './options.ts';
 import { renewFiles, secretFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';
 import { startAdmin } from './start-admin.ts';
-import { everyTargetHad, outcomeOf, StopCondition } from './stop-condition.ts';
+import { everyTargetHad, onAbort, outcomeOf, StopCondition } from './stop-condition.ts';
 import { openTarget, targetDefinitions } from './targets.ts';
 import { withinTenth } from './within-tenth.ts';
 import { SimulatedFailures } from './simulated-failures.ts';
@@ -37,11 +38,20 @@ import { SimulatedFailures } from './simulated-failures.ts';
 type Closers = (() => Promise<void> | void)[];
 
 export async function run(flags: ListenOptions, context: Context): Promise<Outcome> {
-  rejectSharedPort(flags);
+  const { port, admin } = flags;
+  if (port !== 0 && admin?.port === port) {
+    throw new UsageError(`--admin and --port both name port ${port}`, {
+      hint: 'deliveries and metrics need a port each, such as --admin 9090',
+    });
+  }
+  const settings = await context.settings();
+  const stop = new StopCondition(flags, settings, context);
   const closers: Closers = [];
   try {
-    return await listen(flags, context, closers);
+    return await listen({ flags, settings, context, stop, closers });
   } finally {
+    // A run that could not start must not wait for the time of `--for`, nor the page for a replay.
+    stop.end();
     await closeAll(closers);
   }
 }
@@ -57,59 +67,46 @@ async function closeAll(closers: Closers): Promise<void> {
   }
 }
 
-/** Throws a `UsageError` where one port would be needed twice. */
-function rejectSharedPort({ host, port, admin }: ListenOptions): void {
-  if (port === 0 || admin?.port !== port || !shareAddress(admin.host, host)) return;
-  throw new UsageError(`--admin and --port both name port ${port}`, {
-    hint: 'deliveries and metrics need a port each, such as --admin 9090',
-  });
+interface ListenParts extends Pick<ListenSession, 'flags' | 'context' | 'stop'> {
+  readonly settings: Settings;
+  readonly closers: Closers;
 }
 
 /** How much longer the reader of stdout has than the deliveries, so that the last of them are shown; in milliseconds. */
 const stdoutExtraMs = 1000;
 
 /** Receives and prints deliveries until the stop condition holds, then lets what is in flight finish. */
-async function listen(flags: ListenOptions, context: Context, closers: Closers): Promise<Outcome> {
+async function listen({ flags, settings, context, stop, closers }: ListenParts): Promise<Outcome> {
   const { clock, messages } = context;
-  const settings = await context.settings();
+  const { timeoutMs, drainTimeoutMs: drainMs } = settings;
   const verifier = new CurrentKeys(await resolveScheme(flags, settings, context), clock);
   const definitions = await targetDefinitions(flags);
+  const namedLocation = await namedInbox(flags, settings, context);
+  const host = typeof namedLocation === 'object' ? hostname() : undefined;
+  const note = noteWith(messages);
   /** Aborts what the targets have in flight. */
   const abort = new AbortController();
-  const namedLocation = await namedInbox(flags, settings, context);
-  if (flags.inspect !== undefined && namedLocation === ':memory:') {
-    throw new UsageError('--inspect reads the inbox from a process of its own, which sees none in memory', {
-      hint: 'name a file: --inbox FILE',
-    });
-  }
-  const host = typeof namedLocation === 'object' ? hostname() : undefined;
   const targets: Target[] = [];
   closers.push(context.onHangup(() => targets.forEach((target) => target.reopen?.())));
   closers.push(async () => {
     for (const target of targets) await target.close?.();
   });
-  const note = noteWith(messages);
   const opening = {
-    ...{ context, host, note, signal: abort.signal },
+    ...{ context, host, note, timeoutMs, signal: abort.signal },
     env: withoutInboxPassword(flags, context.env),
-    timeoutMs: settings.timeoutMs,
     scheme: verifier.scheme.name,
   };
   for (const definition of definitions) targets.push(await openTarget(definition, opening));
   const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(clock, targets);
-  const opened = await openListenInbox(flags, context, {
-    namedLocation,
-    verifier,
-    targets,
-    attemptMs: settings.timeoutMs,
+  const { inbox, location, files } = await openListenInbox(flags, context, {
+    ...{ namedLocation, verifier, targets, attemptMs: timeoutMs },
     onCommit: metrics?.committed.bind(metrics),
   });
-  const { inbox } = opened;
   closers.push(() => inbox.close());
+  const { idField, leadAt } = leadPlaceOf(settings, flags.leadAt);
   for (const [i, { to }] of definitions.entries()) {
-    const isCut =
-      'output' in to && (await repairOutputFile(to.output, inbox, leadPlaceOf(settings).idField, host));
-    // It has seen the file as it was.
+    const isCut = 'output' in to && (await repairOutputFile(to.output, inbox, idField, host));
+    // The target has seen the file as it was.
     if (isCut) targets[i]?.reopen?.();
   }
   const retention =
@@ -118,35 +115,13 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     abort.abort();
     return retention;
   });
-  const stop = new StopCondition(
-    { count: flags.count, forMs: flags.for, drainDelayMs: settings.drainDelayMs },
-    context,
-  );
-  // A run that could not start must not wait for the time of `--for`, nor the page for a replay.
-  const closeStopped = (close: () => Promise<void> | void): void => {
-    closers.push(() => {
-      stop.end();
-      return close();
-    });
-  };
-  closeStopped(() => undefined);
-  const sayStops = (): void => sayStopping(settings.drainDelayMs, context);
-  if (stop.stopping.aborted) sayStops();
-  else stop.stopping.addEventListener('abort', sayStops, { once: true });
-  const { location } = opened;
+  const { signal, stopping } = stop;
+  onAbort(stopping, () => sayStopping(settings.drainDelayMs, context));
   const session = { flags, context, verifier, targets, inbox, location, metrics, stop };
 
   const admin = await startAdmin(session);
-  if (admin !== undefined) closeStopped(() => admin.close());
-  const pulled =
-    flags.backfill === undefined
-      ? undefined
-      : {
-          windowMs: flags.backfill,
-          everyMs: flags.backfillEvery,
-          service: await pulledService(settings, context, stop.signal),
-        };
-  const { signal } = stop;
+  if (admin !== undefined) closers.push(() => admin.close());
+  const service = flags.backfill === undefined ? undefined : pulledService(settings, context, signal);
   const stdout = new StdoutWriter(
     context.stdout,
     (error) => stop.fail(error),
@@ -161,18 +136,17 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
           metrics?.forwarded(attempt);
           return output.forward(attempt);
         },
-        ...{ shutdownRequested: stop.stopping, claimingStopped: signal, attemptsAborted: abort.signal },
+        ...{ shutdownRequested: stopping, claimingStopped: signal, attemptsAborted: abort.signal },
       }),
   );
   const untilForwarded = (leadIds: readonly string[]): Promise<void> =>
     targets.length === 0 ? Promise.resolve() : everyTargetHad(leadIds, inbox, clock, signal);
-  const isLeadFound = leadPlaceOf(settings, flags.leadAt).leadAt === 'auto';
   const receiver = receiverFor(session, settings, workers, (event) => {
     const { verdict, leadId = '', pointer } = event;
     metrics?.delivered(event);
     const room = output.delivery(event);
     if (flags.count !== undefined && verdict === 'accepted') stop.countAccepted(leadId, untilForwarded);
-    if (isLeadFound && pointer !== undefined)
+    if (leadAt === 'auto' && pointer !== undefined)
       messages.note(
         'lead place',
         `leads are taken from ${pointer} of the body; --lead-at ${shellWord(pointer)} keeps to that place`,
@@ -182,43 +156,29 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   if (flags.inspect !== undefined) {
     const { startInspect } = await import('./start-inspect.ts');
     const page = await startInspect(session, flags.inspect);
-    closeStopped(() => page.close());
+    closers.push(() => page.close());
   }
   const server = await openServer(session, receiver);
   admin?.serving(server);
   await output.listening({ ...server.listening, admin: admin?.url });
-  if (context.env['NOTIFY_SOCKET'] !== undefined) {
-    const { notifyReady } = await import('./notify-ready.ts');
-    notifyReady(context);
-  }
-  const files = [...(await secretFiles(flags, verifier)), ...opened.files, ...server.files];
-  if (files.length > 0 || verifier.keys.length > 1) {
-    const renewed = renewFiles(files, context, signal, () => noteUnused(verifier, messages));
-    closeStopped(() => renewed);
+  if (context.env['NOTIFY_SOCKET'] !== undefined) notifyReady(context);
+  const renewedFiles = [...(await secretFiles(flags, verifier)), ...files, ...server.files];
+  if (renewedFiles.length > 0 || verifier.keys.length > 1) {
+    const renewed = renewFiles(renewedFiles, context, signal, () => noteUnused(verifier, messages));
+    closers.push(() => renewed);
   }
   const forwarded = Promise.all(workers.map((worker) => worker.run()));
-  /** Why the only round had none. */
-  let withoutKey: ConfigError | undefined;
   const backfilled =
-    pulled === undefined
-      ? Promise.resolve()
+    flags.backfill === undefined || service === undefined
+      ? undefined
       : backfill({
-          ...pulled,
-          inbox,
-          receiver,
-          clock,
-          signal,
-          note,
-          async onRound(round) {
-            const { end } = round;
-            const isOnly = flags.backfillEvery === undefined;
-            if (isOnly && end.kind === 'failed' && end.error instanceof ConfigError) withoutKey = end.error;
-            await output.backfill(round);
-          },
+          ...{ service, inbox, receiver, clock, signal, note },
+          windowMs: flags.backfill,
+          everyMs: flags.backfillEvery,
+          onRound: output.backfill,
         });
 
   const cause = await stop.reached;
-  const { drainTimeoutMs: drainMs } = settings;
   stdout.giveUpAfter(drainMs + stdoutExtraMs);
   const drained = Promise.all([backfilled, forwarded, server.close(drainMs)]).then(async () => {
     await receiver.idle();
@@ -231,24 +191,17 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const missed = stop.missed(cause);
   if (missed !== undefined) messages.warn(missed);
   if (stdout.abandoned !== undefined) throw stdout.abandoned;
-  const outcome = outcomeOf(cause, flags.count, context.signal);
-  if (withoutKey !== undefined && outcome === 'done' && cause.by !== 'count') throw withoutKey;
-  return outcome;
+  return outcomeOf(cause, flags.count, context.signal);
 }
 
 /**
- * Gives the function that opens the service of the rounds, once. A command that gives the key runs in a round: deliveries need none, and what
- * it asks may be away. Throws a `ConfigError` for what is wrong with the settings.
+ * Gives the function that opens the service of the rounds, once. A command that gives the key runs in a round: deliveries need none,
+ * and what it asks may be away. Throws a `ConfigError` for what is wrong with the settings.
  */
-async function pulledService(
-  settings: Settings,
-  context: Context,
-  signal: AbortSignal,
-): Promise<() => Promise<Service>> {
-  const account = settings.account();
-  rejectForeignHeaders(settings, account.baseUrl);
+function pulledService(settings: Settings, context: Context, signal: AbortSignal): () => Promise<Service> {
+  rejectForeignHeaders(settings, settings.account().baseUrl);
   const untilStopped = Object.create(context, { signal: { value: signal } }) as Context;
-  let service = 'apiKey' in account ? await openService(context) : undefined;
+  let service: Service | undefined;
   return async () => (service ??= await openService(untilStopped));
 }
 
@@ -257,10 +210,9 @@ const unusedHours = 24;
 
 function noteUnused(current: CurrentKeys, messages: Context['messages']): void {
   for (const index of current.unused(unusedHours * 3_600_000)) {
-    const number = index + 1;
-    const secrets = current.keys.length;
-    const text = `no delivery used secret ${number} of ${secrets} for ${unusedHours}h: it can be removed`;
-    messages.note(`former-secret-unused ${current.replaced} ${number}`, text);
+    const secret = `secret ${index + 1} of ${current.keys.length}`;
+    const text = `no delivery used ${secret} for ${unusedHours}h: it can be removed`;
+    messages.note(`former-secret-unused ${current.replaced} ${index}`, text);
   }
 }
 
@@ -333,4 +285,14 @@ async function endWithin(
   const over = new AbortController();
   const wait = clock.sleep(ms, over.signal).catch(() => undefined);
   await Promise.race([work.finally(() => over.abort()), wait]);
+}
+
+/** Tells systemd (`Type=notify`, `NotifyAccess=all`) that the port is bound: node has no datagram sockets of files. */
+function notifyReady({ env, messages }: Pick<Context, 'env' | 'messages'>): void {
+  const { PATH, NOTIFY_SOCKET } = env;
+  const child = spawn('systemd-notify', ['--ready'], { env: { PATH, NOTIFY_SOCKET }, stdio: 'ignore' });
+  child.on('error', (error) => messages.warn(`systemd was not told that this is ready: ${messageOf(error)}`));
+  child.on('exit', (code) => {
+    if (code !== 0) messages.warn('systemd was not told that this is ready: systemd-notify failed');
+  });
 }

@@ -2,21 +2,21 @@ import { setMaxListeners } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { type Clock, slept } from '../../time/clock.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import { isCtrlC } from '../flags/polling.ts';
+import type { ListenOptions } from './options.ts';
+
+/** Calls the function once: at once where the signal is aborted already. */
+export function onAbort(signal: AbortSignal, call: () => void): void {
+  if (signal.aborted) call();
+  else signal.addEventListener('abort', call, { once: true });
+}
 
 /** The cause that stopped a run. `count`: so many new leads came, and no target waits for them. */
 export type StopCause =
   | { readonly by: 'count' | 'time' | 'signal' }
   /** The reader of stdout went away, or the disk is full: nothing more can be shown. */
   | { readonly by: 'failure'; readonly error: Error };
-
-interface StopOptions {
-  /** New leads to stop after. */
-  readonly count: number | undefined;
-  readonly forMs: number | undefined;
-  /** How long the run goes on after a signal, in milliseconds. Default: not at all. */
-  readonly drainDelayMs?: number | undefined;
-}
 
 /** Whichever comes first: enough new leads, the end of the time, a signal to the process, a failure. */
 export class StopCondition {
@@ -28,8 +28,10 @@ export class StopCondition {
   #accepted = 0;
   #stop: (cause: StopCause) => void = () => undefined;
 
+  /** `drainDelayMs`: how long the run goes on after a signal. */
   constructor(
-    { count, forMs, drainDelayMs = 0 }: StopOptions,
+    { count, for: forMs }: Pick<ListenOptions, 'count' | 'for'>,
+    { drainDelayMs }: Pick<Settings, 'drainDelayMs'>,
     { clock, signal }: Pick<Context, 'clock' | 'signal'>,
   ) {
     // Every delivery that --simulate holds back listens for it; node would warn of the eleventh.
@@ -48,8 +50,7 @@ export class StopCondition {
       if (drainDelayMs === 0) this.#stop({ by: 'signal' });
       else void this.#stopAfter(clock.sleep(drainDelayMs, this.#controller.signal), 'signal');
     };
-    if (signal.aborted) interrupted();
-    else signal.addEventListener('abort', interrupted, { once: true });
+    onAbort(signal, interrupted);
     if (forMs !== undefined) void this.#stopAfter(clock.sleep(forMs, this.#controller.signal), 'time');
   }
 
