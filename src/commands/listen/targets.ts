@@ -5,7 +5,6 @@ import { isLoopback } from '../../config/base-url.ts';
 import { interval, text, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import type { Condition } from '../../lead/filter-condition.ts';
-import { splitCredentials } from '../../receiver/targets/forward-request.ts';
 import { checkValue } from '../flags/command-spec.ts';
 import { condition, httpUrl, writtenFile } from '../flags/flag-values.ts';
 import { jsonOrFile } from '../flags/json-or-file.ts';
@@ -47,14 +46,18 @@ const defaults = {
   insecure: false,
 };
 
+const textMember = z.optional(z.string('a text'));
+const flagMember = z.optional(z.boolean('true or false'));
+
+/** The message of each member says what its value must be. */
 const shape = {
-  forward: z.optional(z.string()),
-  exec: z.optional(z.string()),
-  output: z.optional(z.string()),
-  when: z.optional(z.union([z.string(), z.array(z.string())])),
-  giveUp: z.optional(z.string()),
-  keepPath: z.optional(z.boolean()),
-  insecure: z.optional(z.boolean()),
+  forward: textMember,
+  exec: textMember,
+  output: textMember,
+  when: z.optional(z.union([z.string(), z.array(z.string())], 'a condition, or a list of them')),
+  giveUp: textMember,
+  keepPath: flagMember,
+  insecure: flagMember,
 };
 const schema = z.strictObject(shape);
 type Members = z.infer<typeof schema>;
@@ -138,14 +141,9 @@ function membersOf(json: unknown): Members {
   throw new UsageError(
     key === undefined
       ? '--target: that is no JSON object'
-      : `--target: the value of '${String(key)}' must be ${expected(String(key))}`,
+      : `--target: the value of '${String(key)}' must be ${issue?.message ?? ''}`,
     { hint },
   );
-}
-
-function expected(key: string): string {
-  if (key === 'when') return 'a condition, or a list of them';
-  return /^(keepPath|insecure)$/.test(key) ? 'true or false' : 'a text';
 }
 
 /** A forward carries leads and the sender's credential. */
@@ -161,20 +159,13 @@ function rejectPlainHttp({ to, where, insecure }: TargetDefinition): void {
   );
 }
 
-/** The same text for the same target. */
+/** The same text for the same target, whatever its credentials are. */
 async function addressOf({ to }: TargetDefinition): Promise<string> {
   if ('exec' in to) return `exec ${to.exec}`;
-  if ('forward' in to) {
-    const { bare } = splitCredentials(to.forward);
-    bare.hash = '';
-    return `forward ${bare.href}`;
-  }
+  if ('forward' in to) return `forward ${to.forward.origin}${to.forward.pathname}${to.forward.search}`;
   const path = resolve(to.output);
-  const real = await realpath(path).catch(async () => {
-    const directory = await realpath(dirname(path)).catch(() => dirname(path));
-    return join(directory, basename(path));
-  });
-  return `output ${real}`;
+  const directory = await realpath(dirname(path)).catch(() => dirname(path));
+  return `output ${await realpath(path).catch(() => join(directory, basename(path)))}`;
 }
 
 const nameOf = ({ to }: TargetDefinition): string =>
