@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { withOutputErrors } from './errors.ts';
-import { chunksOf, longestChunk, writeAt } from './read.ts';
+import { chunksOf, maxChunkBytes, writeAt } from './read.ts';
 
 /**
  * Makes a file consist of its first `base` bytes and of `source`, durably; it can be repeated after a crash.
@@ -42,7 +42,7 @@ export async function digestWith(
 /** A crash of the whole machine may leave zeros in place of the last written bytes. */
 async function endsWithBeginningOf(source: FileHandle, file: FileHandle, from: number): Promise<boolean> {
   let offset = 0;
-  const expected = Buffer.allocUnsafe(longestChunk);
+  const expected = Buffer.allocUnsafe(maxChunkBytes);
   for await (const chunk of chunksOf(file, from)) {
     let length = 0;
     while (length < chunk.length) {
@@ -67,7 +67,6 @@ export interface FileDigest {
   readonly stamp: string;
 }
 
-/** Reads the first `bytes` of a file, by default all. The file must be writable. */
 export function digestFile(path: string, bytes = Number.MAX_SAFE_INTEGER): Promise<FileDigest> {
   return withOutputErrors(path, async () => {
     const file = await open(path, 'r+');

@@ -9,7 +9,6 @@ export async function descriptorLimit(): Promise<number> {
     const text = await readFile('/proc/self/limits', 'utf8');
     return Number(/^Max open files\s+(\d+)/m.exec(text)?.[1] ?? usualLimit);
   } catch {
-    // macOS and Windows have no such file.
     return usualLimit;
   }
 }

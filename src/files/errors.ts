@@ -43,7 +43,6 @@ export function outputError(error: NodeJS.ErrnoException, place = 'the output', 
     : cannotWrite(place, error, variable);
 }
 
-/** `variable` is the environment variable that sets another place for the file. */
 export async function withOutputErrors<T>(
   path: string,
   step: () => Promise<T>,

@@ -52,7 +52,6 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** A single commit makes a whole batch durable. */
 export class GroupCommit<Item, Result> {
   readonly #queue: BatchQueue<Waiting<Item, Result>>;
 

@@ -116,7 +116,6 @@ const describeSelf = (pid: number): LockHolder => ({
   started: performance.timeOrigin,
 });
 
-/** A text without a holder counts as the lock of a dead process. */
 const parseHolder = (text: string): LockHolder =>
   z.safeParse(schema, jsonIn(text)).data ?? { pid: 0, host: hostname(), started: 0 };
 

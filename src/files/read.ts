@@ -5,8 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../errors.ts';
 
-/** In bytes. */
-export const longestChunk = 256 * 1024;
+export const maxChunkBytes = 256 * 1024;
 const newline = 0x0a;
 
 /** Lines have no line end. A batch is valid until the next one is requested. */
@@ -41,9 +40,9 @@ export async function* chunksOf(
   start: number,
   end = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const buffer = Buffer.allocUnsafe(longestChunk);
+  const buffer = Buffer.allocUnsafe(maxChunkBytes);
   for (let position = start; position < end;) {
-    const { bytesRead } = await file.read(buffer, 0, Math.min(longestChunk, end - position), position);
+    const { bytesRead } = await file.read(buffer, 0, Math.min(maxChunkBytes, end - position), position);
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
@@ -55,7 +54,7 @@ export async function* unpacked(
   isCompressed: boolean,
   bytes = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const raw = createReadStream(path, { end: bytes - 1, highWaterMark: longestChunk });
+  const raw = createReadStream(path, { end: bytes - 1, highWaterMark: maxChunkBytes });
   // `pipeline` ends the unpacking when reading fails.
   yield* (isCompressed ? pipeline(raw, createGunzip(), () => undefined) : raw) as AsyncIterable<Buffer>;
 }
@@ -102,6 +101,5 @@ export function textOfSecret(bytes: Uint8Array, secretName: string): string {
       hint: 'write it as UTF-8, in PowerShell with Set-Content -Encoding utf8 -NoNewline',
     });
   }
-  // The decoder removes the byte order mark.
   return new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
 }

@@ -94,7 +94,6 @@ export async function writeWhole(
   }
 }
 
-/** In milliseconds, the pause before the next write to a full pipe. */
 const fullMs = 5;
 
 /** A stream would close a descriptor that belongs to the shell, and would stop at a slow reader. */

@@ -69,7 +69,6 @@ interface ApiRequest {
 }
 
 export interface ApiParts {
-  /** The path of the file, or the URL of the database without its password. */
   readonly location: string;
   readonly keys: InspectKeys;
   readonly inbox: Omit<InboxReader, 'close'>;

@@ -12,8 +12,7 @@ interface InspectKeysOptions {
   readonly onWrong: (count: number) => void;
 }
 
-/** An unused printed key works for this long, in milliseconds. */
-const keyMs = 600_000;
+const unusedKeyMs = 600_000;
 
 /**
  * A page may be reloaded for this long after its last request, in milliseconds: its reload key is on the disk.
@@ -23,7 +22,6 @@ const reloadMs = 20_000;
 /** Bounds the used keys that are remembered, and the sessions at one time. */
 const mostRemembered = 1_000;
 
-/** Keeps the secrets of a session as digests. */
 interface Session {
   readonly reloadKey: string;
   /** The digest of the previous token, where the page was reloaded. */
@@ -47,7 +45,7 @@ export class InspectKeys {
 
   constructor(options: InspectKeysOptions) {
     this.#options = options;
-    this.#usableUntil = options.clock.steady() + keyMs;
+    this.#usableUntil = options.clock.steady() + unusedKeyMs;
   }
 
   get key(): Secret {
@@ -66,7 +64,7 @@ export class InspectKeys {
     const isLate = clock.steady() >= this.#usableUntil;
     setNewest(this.#used, digest(key), true, mostRemembered);
     this.#key = newSecret();
-    this.#usableUntil = clock.steady() + keyMs;
+    this.#usableUntil = clock.steady() + unusedKeyMs;
     onNext();
     return isLate ? undefined : this.#begin();
   }

@@ -27,7 +27,6 @@ export interface InspectServerOptions extends Omit<ApiParts, 'keys' | 'clock'> {
   readonly pageFile?: ReadPageFile | undefined;
   /** Called with the next URL after a URL was opened. */
   readonly onNextUrl?: ((url: string) => void) | undefined;
-  /** Called for keys that never existed: the first one, the tenth, the hundredth. */
   readonly onWrongKey?: ((count: number) => void) | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -92,7 +91,6 @@ const files: readonly (readonly [path: string, name: PageFileName, type: string]
 
 type ReadPageFile = (name: PageFileName) => Uint8Array;
 
-/** Returns undefined for any other path. */
 function pageFiles(
   read: ReadPageFile = pageFile,
 ): (request: Pick<Delivery, 'path' | 'rawHeaders'>) => Answer | undefined {

@@ -49,7 +49,6 @@ export interface WireSession {
 /** `GET /api/inbox` */
 export interface WireInbox {
   readonly location: string;
-  /** In the order in which the command line names them. */
   readonly targets: readonly WireTarget[];
 }
 
@@ -121,7 +120,6 @@ export interface WireDelivery extends WireRow {
   readonly firstSeq: number | null;
   /** Fields that differ from the lead's first delivery; null on the first delivery. */
   readonly differs: readonly string[] | null;
-  /** Sentences that say why it gave no lead; empty where it gave one. */
   readonly explanation: readonly string[];
   readonly results: readonly WireResult[];
   readonly forwards: readonly WireForward[];
@@ -134,7 +132,6 @@ interface WireForward {
   readonly target: string;
   readonly state: 'waiting' | 'done' | 'dead';
   readonly tries: number;
-  /** Null where it is not retried. */
   readonly dueAt: number | null;
 }
 

@@ -35,7 +35,6 @@ export const noPrivateKey = (path: string, holdsCertificate: boolean) =>
       holdsCertificate ? `it holds a certificate: are ${bothOptions(front)} swapped?` : undefined,
   });
 
-/** `reason` is OpenSSL's text. */
 export const damagedPem = (option: PemOption, path: string, reason: string, cause: unknown) =>
   new ConfigError(`${path} holds a damaged ${pemNames[option]}: ${reason}`, { option, cause });
 

@@ -29,7 +29,6 @@ function integer(bytes: Uint8Array): Buffer {
   return der(0x02, (digits[0] ?? 0) >= 0x80 ? Buffer.of(0) : Buffer.of(), digits);
 }
 
-/** The last byte may have unused low bits. */
 const bitString = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes);
 
 const contextConstructed = (n: number, ...parts: readonly Uint8Array[]): Buffer => der(0xa0 | n, ...parts);
@@ -108,7 +107,6 @@ export function issueAuthority(names: readonly string[], now: number): Certifica
   return { certPem, keyPem: toPem(privateKey) };
 }
 
-/** The certificate expires no later than its authority. */
 export function issueServerCertificate(
   authority: { readonly certificate: X509Certificate; readonly key: KeyObject },
   names: readonly string[],
@@ -169,7 +167,6 @@ const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'p
 const distinguishedName = (commonName: string): Buffer =>
   sequence(set(sequence(oid('2.5.4.3'), utf8String(commonName))));
 
-/** The serial number has sixteen bytes, is positive and has its full length. */
 function newSerial(): Buffer {
   const serial = randomBytes(16);
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40;

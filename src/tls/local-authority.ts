@@ -64,7 +64,6 @@ export async function authorityFor(
   return protocol === 'https:' && isLoopback(hostname) ? readAuthority(dataDir) : undefined;
 }
 
-/** For `curl --cacert`. */
 export const authorityPath = (dataDir: string, host: string = hostname()): string =>
   join(directoryOf(dataDir, host), 'ca.pem');
 
@@ -74,7 +73,6 @@ export const authorityKeyPath = (dataDir: string, host: string = hostname()): st
 const directoryOf = (dataDir: string, host: string): string =>
   join(dataDir, 'tls', dnsNames(host).at(-1) ?? 'localhost');
 
-/** A certificate cannot contain every host name. */
 function dnsNames(host: string): string[] {
   const name = host.toLowerCase();
   const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';

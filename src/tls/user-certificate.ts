@@ -88,5 +88,4 @@ function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyOb
 
 const isoOf = (validity: string): string => new Date(validity).toISOString().replace('.000Z', 'Z');
 
-/** The last part of OpenSSL's message is the reason. */
 const reasonOf = (error: unknown): string => messageOf(error).split(':').at(-1)?.trim() ?? '';

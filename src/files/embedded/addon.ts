@@ -49,7 +49,6 @@ function checkDigest(path: string): void {
 
 export const addonFolder = 'leads-addon-';
 
-/** In milliseconds; no add-on takes this long to load. */
 const longestLoadMs = 60_000;
 
 /**

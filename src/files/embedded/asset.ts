@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import type * as Sea from 'node:sea';
 import { pageNotInstalled } from '../errors.ts';
 
-/** The files that the executable contains beside the program. */
 export type AssetName = 'addon.node' | 'addon.sha256' | 'licences.txt' | `inspect/${PageFileName}`;
 
 export type PageFileName = 'index.html' | 'app.js' | 'style.css' | 'icon.svg';

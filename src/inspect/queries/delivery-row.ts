@@ -6,8 +6,7 @@ import { leadBytes } from '../../lead/raw-lead.ts';
 import { replayHeader } from '../../receiver/targets/forward-request.ts';
 import type { WireRow } from '../wire.ts';
 
-/** Characters of a text in the list. */
-const longestText = 200;
+const maxTextLength = 200;
 
 /** In bytes; a larger lead is not parsed for the list. */
 const largestParsed = 256 * 1024;
@@ -57,4 +56,4 @@ function sourceOf({ source, headers }: StoredDelivery): WireRow['source'] {
 }
 
 const shortText = (value: Json | undefined): string | null =>
-  typeof value === 'string' ? value.slice(0, longestText) : null;
+  typeof value === 'string' ? value.slice(0, maxTextLength) : null;

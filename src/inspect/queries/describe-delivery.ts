@@ -10,7 +10,6 @@ import { rowsOf } from './delivery-row.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { readDocument } from '../../json/scanner.ts';
 
-/** Limits in bytes: of a body as text, and in hexadecimal. */
 const shownBytes = 1024 * 1024;
 const dumpedBytes = 8 * 1024;
 
@@ -108,7 +107,6 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   told_to_fail: 'The receiver was started with --simulate.',
 };
 
-/** Says why a stored delivery gave no lead, a sentence each. */
 function explain({ verdict, reason, detail }: StoredDelivery): readonly string[] {
   if (verdict === 'other') {
     return ['Another event of the sender, and no lead: it is kept here and forwarded to no target.'];

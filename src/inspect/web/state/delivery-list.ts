@@ -9,7 +9,6 @@ export interface ListState {
   readonly hasNewer: boolean;
   readonly isLoading: boolean;
   readonly problem: Problem | null;
-  /** The number of deliveries that arrived since these rows were shown. */
   readonly unseen: number;
   readonly hasMoreUnseen: boolean;
 }

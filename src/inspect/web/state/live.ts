@@ -10,8 +10,7 @@ export interface Connection {
   readonly detail?: string | undefined;
 }
 
-/** The time between two requests for changes, in milliseconds. */
-const everyMs = 250;
+const pollMs = 250;
 
 /** In milliseconds; the connection is lost after this time without a response. */
 const silenceMs = 3_000;
@@ -33,7 +32,7 @@ export class Live {
   connection: Connection = { state: 'connecting' };
   readonly #options: LiveOptions;
   #mark: string | null = null;
-  #delayMs = everyMs;
+  #delayMs = pollMs;
   #wake = (): void => undefined;
 
   constructor(options: LiveOptions) {
@@ -63,18 +62,17 @@ export class Live {
       const { mark } = await api.get<WireChanges>('/api/changes', AbortSignal.timeout(silenceMs));
       if (await onLook(mark !== this.#mark)) this.#mark = mark;
       this.#connect({ state: 'live' });
-      this.#delayMs = Math.max(everyMs, idleShare * (performance.now() - startedAt));
+      this.#delayMs = Math.max(pollMs, idleShare * (performance.now() - startedAt));
     } catch (error) {
       this.#fail(problemOf(error));
     }
   }
 
   #fail({ code, message, needsNewUrl }: Problem): void {
-    // Missed changes are read when the program answers again.
     this.#mark = null;
     if (code === 'inbox-failed') {
       this.#connect({ state: 'unreadable', detail: message });
-      this.#delayMs = everyMs;
+      this.#delayMs = pollMs;
       return;
     }
     this.#connect({ state: needsNewUrl ? 'ended' : 'lost' });

@@ -102,7 +102,6 @@ export class PageModel {
       await navigator.clipboard.writeText(text);
       this.say(`Copied ${name}.`);
     } catch {
-      // There is no clipboard, or no permission.
       this.say('This browser does not allow copying: select the text.');
     }
   }
@@ -169,7 +168,6 @@ export class PageModel {
     return isRead;
   }
 
-  /** Reads once more when the inbox changed meanwhile. */
   async #readBesides(): Promise<void> {
     this.#isOutdated = true;
     if (this.#isReading) return;

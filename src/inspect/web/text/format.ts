@@ -18,7 +18,6 @@ export function shortTime(ms: number, now: number): string {
   return (time.getFullYear() === today.getFullYear() ? dayAndTime : dayOnly).format(time);
 }
 
-/** `21 Nov, 14:02` */
 export const minuteTime = (time: number): string => dayAndTime.format(time);
 
 /** `2026-11-22 14:02:11.345 UTC` */
@@ -40,7 +39,6 @@ export function shownDuration(ms: number): string {
   return `${value < 10 && unit !== 'ms' ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`;
 }
 
-/** Bytes: `812 B`, `1.4 kB`, `1.0 MB`. */
 export function shownSize(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

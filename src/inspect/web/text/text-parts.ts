@@ -40,7 +40,6 @@ export interface JsonToken {
 /** A cut-off string ends with the line. Otherwise each quote in it would be tried as the start of a string. */
 const token = /("(?:[^"\\]|\\.)*(?:"|\\?$))(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b/g;
 
-/** The tokens together are the whole line, also where it is not JSON. */
 export function jsonTokens(line: string): JsonToken[] {
   const tokens: JsonToken[] = [];
   let from = 0;
