@@ -14,11 +14,6 @@ export interface Problem {
   readonly hint?: Hint | undefined;
 }
 
-/** Objects that are told apart by their kind, from a table of what each kind has. */
-export type KindsOf<Facts> = {
-  [Kind in keyof Facts]: { readonly kind: Kind } & Readonly<Facts[Kind]>;
-}[keyof Facts];
-
 export interface ErrorDetails {
   /** What the user can do about it, in one sentence. */
   readonly hint?: Hint | undefined;

@@ -25,7 +25,7 @@ import { batchSize, LeadComparer, type ReceivedSide } from './compare-leads.ts';
 import type { TemporaryLead } from './temporary-leads.ts';
 import type { StoredLead } from '../inbox/query-types.ts';
 import { compact } from '../json/bytes.ts';
-import { recordAt, scanner } from '../json/scanner.ts';
+import { scannedRecord } from '../json/scanner.ts';
 
 const unreceivedBatch = 64;
 
@@ -312,9 +312,4 @@ export class Audit {
 const isWithin = (receivedAt: number | undefined, { since, until }: LeadFilter): boolean =>
   receivedAt === undefined || (receivedAt >= (since ?? -Infinity) && receivedAt < (until ?? Infinity));
 
-function recordOf(body: Uint8Array): RawLead {
-  const bytes = compact(body);
-  scanner.load(bytes);
-  scanner.valueEnd(0);
-  return recordAt(bytes, scanner.lastRow(), 0);
-}
+const recordOf = (body: Uint8Array): RawLead => scannedRecord(compact(body));

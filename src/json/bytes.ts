@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 
-/** The bytes with a meaning in JSON (RFC 8259). */
 export const quote = 0x22;
 export const backslash = 0x5c;
 export const comma = 0x2c;
@@ -11,45 +10,45 @@ export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 export const minus = 0x2d;
 
-/** Space, tab, line feed, carriage return (RFC 8259, section 2). */
+/** White space of RFC 8259, section 2. */
 export const isSpace = (byte: number): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** The same bytes as a node `Buffer`, without a copy. */
 export const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 export const utf8 = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8');
 
-/** The position of the first byte from `offset` on that is not white space; `limit` when there is none. */
+/** Returns the position of the first byte from `offset` on that is not white space, or `limit`. */
 export function skipSpace(buf: Uint8Array, offset: number, limit: number): number {
   let i = offset;
   while (i < limit && isSpace(buf[i] as number)) i += 1;
   return i;
 }
 
-/** The first byte from `offset` on that is not white space, which is all that may follow a document. */
+/** Returns the position of a byte that must not follow a document, which only white space may. */
 export function unexpectedAfter(buf: Uint8Array, offset: number, limit: number): number | undefined {
   const end = skipSpace(buf, offset, limit);
   return end < limit ? end : undefined;
 }
 
-/** The index behind a JSON string that begins at `start`, with its quote. */
 export function endOfString(json: Uint8Array, start: number): number {
-  for (let at = start + 1; ; at += 1) {
-    const byte = json[at];
-    if (byte === quote || byte === undefined) return at + 1;
-    if (byte === backslash) at += 1;
+  for (let i = start + 1; ; i += 1) {
+    const byte = json[i];
+    if (byte === quote || byte === undefined) return i + 1;
+    if (byte === backslash) i += 1;
   }
 }
 
-/** A byte as messages show it: a printable character in quotes, otherwise its number. */
 export const describeByte = (byte: number): string =>
   byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`;
 
-/** Valid JSON without the white space between its tokens and without a byte order mark; every token keeps its bytes. */
+/**
+ * Removes a byte order mark and the white space between the tokens of valid JSON; every token keeps its
+ * bytes.
+ */
 export function compact(json: Uint8Array): Buffer {
   const out = Buffer.allocUnsafe(json.length);
   let length = 0;
@@ -77,6 +76,6 @@ export function compact(json: Uint8Array): Buffer {
   return out.subarray(0, length);
 }
 
-/** A third of what a digest costs that node makes a buffer for. */
+/** The hash as a binary string costs a third of one for which node makes a buffer. */
 export const sha256 = (data: string | Uint8Array): Buffer =>
   Buffer.from(hash('sha256', data, 'binary'), 'latin1');

@@ -13,11 +13,10 @@ const leaveOut = (front: Front): string =>
 
 const wholeElements = (front: Front): string => `to take the elements whole: ${front.set('api.item', "''")}`;
 
-/** The hint for an answer that is no list of leads at all. */
 export const otherPlace = (front: Front): string =>
   `the base URL or the path may be another one: ${front.quoted(front.get('base-url'))}, ${front.quoted(front.get('api.path'))}`;
 
-/** `offset`: of the byte in the whole answer; `nth` and `id`: of the record that it is in, if it is in one. */
+/** `offset` is that of the byte in the whole answer; `nth` and `id` name the record around it. */
 export const invalidJson = (byte: number, offset: number, nth?: number, id?: string) =>
   new DataError(
     `the answer is not valid JSON: unexpected ${describeByte(byte)} at byte ${offset}${inRecord(nth, id)}`,
@@ -29,25 +28,24 @@ export const invalidUtf8 = (nth?: number, id?: string) =>
     hint: nth === undefined ? undefined : leaveOut,
   });
 
-/** `path`, `other`: two places of arrays of objects, which are both usual. */
-export const twoArrays = (path: readonly string[], other: readonly string[]) =>
+export const twoArrays = (path: readonly string[], secondPath: readonly string[]) =>
   new DataError(
-    `the answer holds two arrays of objects: ${formatPointer(path)} and ${formatPointer(other)}`,
+    `the answer holds two arrays of objects: ${formatPointer(path)} and ${formatPointer(secondPath)}`,
     { hint: (front) => `say which one holds the leads: ${front.set('api.items', formatPointer(path))}` },
   );
 
 export const arrayTwice = (path: readonly string[]) =>
   new DataError(`the answer holds ${formatPointer(path)} twice, each time with leads`);
 
-/** `place`: where the array was looked for; `others`: the places of other arrays of objects. */
-export const noArray = (place: readonly string[] | 'auto', others: readonly (readonly string[])[]) =>
+/** The array was looked for at `place`; `arrays` are the places of other arrays of objects. */
+export const noArray = (place: readonly string[] | 'auto', arrays: readonly (readonly string[])[]) =>
   new DataError(
     place === 'auto'
       ? 'the answer holds no array of leads in a usual place'
       : `the answer holds no array at ${formatPointer(place)}`,
     {
       hint(front) {
-        const [first, ...more] = others.map(formatPointer);
+        const [first, ...more] = arrays.map(formatPointer);
         return first === undefined
           ? `${front.name('api.path')} may name another operation; see: ${front.get('api.path')}`
           : `if the leads are at ${[first, ...more].join(' or ')}: ${front.set('api.items', first)}`;
@@ -70,7 +68,6 @@ export const recordIsNoObject = (nth: number) =>
     hint: (front) => `${front.name('api.items')} may name another array: ${front.get('api.items')}`,
   });
 
-/** `place`: where the dialect says that the lead is, or where the elements before this one hold it. */
 export const noLeadInElement = (place: string, nth: number, source: 'dialect' | 'elements before') =>
   new DataError(`element ${nth} of the page holds no lead: there is no object at ${place}`, {
     kind: 'no-lead-in-element',
@@ -81,7 +78,7 @@ export const noLeadInElement = (place: string, nth: number, source: 'dialect' | 
     },
   });
 
-/** A member that stands beside the lead of one element and of none before it would be lost. */
+/** A member that only this element has beside the lead would be lost. */
 export const memberBesideLead = (place: string, name: string, nth: number) =>
   new DataError(`element ${nth} of the page is not like those before it: '${name}' stands beside ${place}`, {
     kind: 'member-beside-lead',
@@ -89,7 +86,6 @@ export const memberBesideLead = (place: string, name: string, nth: number) =>
       `to leave out what stands beside: ${front.set('api.item', place)}; ${wholeElements(front)}`,
   });
 
-/** The paths are names of members, and numbers of array elements. */
 export const noMembersThere = (path: readonly string[], change: readonly string[]) =>
   new DataError(`'${path.join('.')}' has no members: '${change.join('.')}' cannot be changed`);
 

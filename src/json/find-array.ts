@@ -2,7 +2,7 @@ import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, 
 import { isObject, type Json, valueAt } from './exact.ts';
 import { decodeString, incomplete, invalidAt, scanner, unexpectedAt } from './scanner.ts';
 
-/** Which array holds the records: reference tokens of a JSON Pointer, or `auto` for the usual names. */
+/** The place of the records: reference tokens of a JSON Pointer, or `auto` for the usual names. */
 export type ArrayPlace = readonly string[] | 'auto';
 
 export type FoundArray =
@@ -10,7 +10,10 @@ export type FoundArray =
   | { readonly kind: 'array'; readonly start: number; readonly path: readonly string[] }
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'invalid'; readonly offset: number }
-  /** The document ended. `empty` is an empty array in a usual place, `arrays` are arrays of objects in other places. */
+  /**
+   * The document ended. `empty` is an empty array in a usual place; `arrays` are arrays of objects in other
+   * places.
+   */
   | {
       readonly kind: 'none';
       readonly end: number;
@@ -21,7 +24,9 @@ export type FoundArray =
 const usualNames: readonly string[] = ['data', 'leads', 'items', 'results', 'records'];
 const usualWrappers: readonly string[] = [...usualNames, '_embedded', 'response', 'result', 'payload'];
 
-/** Names that other things have, too: `auto` accepts them, at any depth, where no usual place holds an array. */
+/**
+ * Other things have these names too: `auto` accepts them, at any depth, where no usual place holds an array.
+ */
 const otherNames: readonly string[] = [
   'content',
   'value',
@@ -33,7 +38,6 @@ const otherNames: readonly string[] = [
   'edges',
   'list',
 ];
-/** Arrays of objects that are no leads: `auto` passes them over. */
 const neverLeads: readonly string[] = [
   'errors',
   'error',
@@ -45,24 +49,20 @@ const neverLeads: readonly string[] = [
   'facets',
   'filters',
 ];
-/** Levels of objects that `auto` looks into. */
 const deepest = 4;
 
-/** Whether the array has a name that `auto` knows, though not in a usual place. */
 export const hasOtherName = (path: readonly string[]): boolean => otherNames.includes(path.at(-1) ?? '');
 
-/** Whether `auto` accepts an array of objects in this place. */
 export function isUsualPlace(path: readonly string[]): boolean {
   const [first = '', second = ''] = path;
   if (path.length === 2) return usualWrappers.includes(first) && usualNames.includes(second);
   return path.length === 1 && usualNames.includes(first);
 }
 
-/** `result.data.leads`: deeper than a usual place, and clear all the same. */
+/** A place such as `result.data.leads` is deeper than a usual one, and still clear. */
 const isNestedUsual = (path: readonly string[]): boolean =>
   usualNames.includes(path.at(-1) ?? '') && path.every((name) => usualWrappers.includes(name));
 
-/** Looks for the array of records in the beginning of a document. */
 export function findArray(buf: Buffer, target: ArrayPlace): FoundArray {
   scanner.load(buf);
   const search = new Search(buf, target);
@@ -78,7 +78,6 @@ export function findArray(buf: Buffer, target: ArrayPlace): FoundArray {
   };
 }
 
-/** Descends only where the target can be, a few levels; every other value is skipped. */
 class Search {
   start: number | undefined;
   path: readonly string[] = [];
@@ -95,13 +94,13 @@ class Search {
     this.#target = target;
   }
 
-  /** The position after the value at `offset`; `incomplete` also when the target was found. */
+  /** Returns the position after the value at `offset`; `incomplete` also when the target was found. */
   value(offset: number, path: readonly string[]): number {
     const byte = this.#buf[offset];
     if (offset >= this.#limit) return incomplete;
     if (byte === openBracket) {
-      const found = this.#array(offset, path);
-      if (found !== undefined) return found;
+      const end = this.#array(offset, path);
+      if (end !== undefined) return end;
     }
     if (byte === openBrace && this.#mayContainTarget(path))
       return this.#children(offset + 1, path, closeBrace);
@@ -140,7 +139,6 @@ class Search {
     return path.length < this.#target.length && isSame(path, this.#target.slice(0, path.length));
   }
 
-  /** The members of an object, or the elements of an array, up to what closes it. */
   #children(offset: number, path: readonly string[], close: number): number {
     let i = skipSpace(this.#buf, offset, this.#limit);
     if (this.#buf[i] === close && i < this.#limit) return i + 1;
@@ -168,12 +166,12 @@ class Search {
   }
 }
 
-/** Relations of a page of a list, and none of another resource. */
+/** A page of a list has these relations, and another resource has further ones. */
 const pageRelations = ['self', 'first', 'prev', 'previous', 'next', 'last', 'curies', 'profile', 'search'];
 
 /**
- * Where the array of records is missing in an answer that may be an empty page: null in its place, an empty object, HAL
- * without `_embedded`. `isCertain`: the rest of the answer speaks of pages.
+ * Finds the place of the missing array in an answer that may be an empty page: a null in its place, an empty
+ * object, or HAL without `_embedded`. `isCertain` is true where other parts of the answer name pages.
  */
 export function absentArray(
   root: Json,

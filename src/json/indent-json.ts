@@ -1,9 +1,9 @@
-/** Indents JSON that comes in chunks; strings and numbers keep their exact text, and so does what stands outside. */
+/** Indents JSON that comes in chunks. Strings, numbers and the text between documents stay unchanged. */
 export class JsonIndenter {
   #depth = 0;
   #inString = false;
   #isEscaped = false;
-  /** Behind a bracket that opened: an empty object or list stays on one line. */
+  /** An empty object or array stays on one line. */
   #hasOpened = false;
 
   indent(chunk: string): string {

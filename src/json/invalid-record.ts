@@ -12,13 +12,15 @@ import {
 } from './bytes.ts';
 import { ScannedRecord, scanner } from './scanner.ts';
 
-/** A record of a page that is no JSON: it stands for itself in the list, by its id, and holds nothing else. */
+/**
+ * A record of a page that is not valid JSON. It keeps its place in the list by its id, and holds nothing
+ * else.
+ */
 export class InvalidRecord extends ScannedRecord {
-  /** Counts the records of the page from 1. */
   readonly nth: number;
-  /** The place of the unexpected byte in the whole answer; undefined for bytes that are no UTF-8. */
+  /** The position of the unexpected byte in the whole answer; undefined for bytes that are not UTF-8. */
   readonly offset: number | undefined;
-  /** The id that can be read in its text; without one, `id` is a fingerprint of that. */
+  /** The id that can be read in the text; without it, `id` is a digest of the text. */
   readonly readableId: string | undefined;
 
   constructor(
@@ -39,16 +41,14 @@ export class InvalidRecord extends ScannedRecord {
   }
 }
 
-/** The id in the text of a record that is no JSON, as far as it came. */
 export function readableId(text: Buffer, idName = 'id'): string | undefined {
   const value = valueOf(text, idName);
   return value === undefined ? undefined : String(JSON.parse(value));
 }
 
-/** The first member of that name whose value is a string or a number, as JSON. */
 function valueOf(text: Buffer, name: string): string | undefined {
-  const own = name.slice(name.lastIndexOf('.') + 1);
-  const key = JSON.stringify(own).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const lastName = name.slice(name.lastIndexOf('.') + 1);
+  const key = JSON.stringify(lastName).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const [, value] =
     new RegExp(
       String.raw`${key}\s*:\s*("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*"|-?(?:0|[1-9]\d*)(?=[\s,}]))`,
@@ -56,12 +56,12 @@ function valueOf(text: Buffer, name: string): string | undefined {
   return value;
 }
 
-/** A record is looked through for its id so far, in bytes. */
+/** The part of a record that is searched for its id, in bytes. */
 const longestSearch = 64 * 1024;
 
 /**
- * The end of an object that is no JSON, by its brackets outside of strings; undefined as long as it may go on, and -1 where
- * nothing that follows an element of an array stands behind it.
+ * Finds the end of an object that is not valid JSON, by its brackets outside of strings. Undefined while it
+ * may continue, and -1 where the next byte cannot follow an element of an array.
  */
 export function endOfInvalid(buf: Uint8Array, start: number): number | undefined {
   let depth = 0;

@@ -26,36 +26,39 @@ import {
   unexpectedAt,
 } from './scanner.ts';
 
-/** The largest record, and the largest envelope around the records, in bytes: the limit of a page's memory. */
+/** The largest record, and the largest envelope, in bytes: this limits the memory for a page. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** So many bytes of a chunk are copied to complete the record that the chunk before has begun. */
+/** To complete a record from the chunk before, at most these bytes of the next chunk are copied. */
 const copiedBytes = 4096;
 
 /**
- * Splits a page into its records while it arrives, in chunks cut at any byte. Records keep their own bytes; no objects
- * are built from them. Throws a `DataError` that names the place for anything that is not strict JSON in UTF-8, and for
- * an answer without an array of records.
+ * Splits a page into its records while it arrives, in chunks cut at any byte. Records keep their bytes and
+ * are not parsed. Throws a `DataError` with the position of anything that is not strict JSON in UTF-8, and
+ * for an answer without an array of records.
  */
 export class PageScan {
   #target: ArrayPlace;
   readonly #idName: string | undefined;
   readonly #keepsInvalid: boolean;
-  /** What is wrong with the record that has begun, whose end is not here yet. */
   #fault: DataError | undefined;
-  /** Undefined until the array of records is found. */
   #expects: Expects | undefined;
   #path: readonly string[] = [];
-  /** Bytes that are not yet scanned. They are rescanned only when they have doubled, so that a long record costs linear time. */
+  /**
+   * Bytes that are not yet scanned. They are scanned only when they have doubled, so that a long record costs
+   * linear time.
+   */
   #pending: Uint8Array[] = [];
   #pendingLength = 0;
   #nextScanLength = 4;
-  /** Bytes before the pending ones, for messages. */
   #scannedBytes = 0;
   #prefix = Buffer.alloc(0);
   #recordCount = 0;
 
-  /** `idName`: another name of the id, for messages. `keepsInvalid`: a record that is no JSON is an `InvalidRecord`. */
+  /**
+   * `idName` is another name of the id, for messages. With `keepsInvalid`, a record that is not JSON becomes
+   * an `InvalidRecord`.
+   */
   constructor(
     target: ArrayPlace,
     {
@@ -68,26 +71,25 @@ export class PageScan {
     this.#keepsInvalid = keepsInvalid;
   }
 
-  /** Adds the records that this chunk completes to `records`. */
   push(chunk: Uint8Array, records: ScannedRecord[]): void {
-    const rest = this.#completePending(chunk, records);
-    this.#pending.push(rest);
-    this.#pendingLength += rest.length;
+    const remaining = this.#completePending(chunk, records);
+    this.#pending.push(remaining);
+    this.#pendingLength += remaining.length;
     if (this.#pendingLength >= this.#nextScanLength) this.#advance(this.#gather(), records);
   }
 
-  /** After the last chunk: the rest of the answer beside its records, or undefined when the page was cut off. */
+  /** Ends the page: returns the answer beside its records, or undefined when the page was cut off. */
   end(records: ScannedRecord[]): Envelope | undefined {
     this.#advance(this.#gather(), records);
-    const rest = this.#gather();
-    if (this.#expects === undefined) return this.#endWithout(rest, records);
+    const suffix = this.#gather();
+    if (this.#expects === undefined) return this.#endWithout(suffix, records);
     if (this.#fault !== undefined) throw this.#fault;
-    return this.#expects === expects.nothing ? this.#endAfter(rest) : undefined;
+    return this.#expects === expects.nothing ? this.#endAfter(suffix) : undefined;
   }
 
   /**
-   * Completes the record that the chunks before have begun with a copy of the beginning of this chunk, so that the chunk need
-   * not be copied as a whole. Returns the rest of the chunk.
+   * Completes a record with a copy of the start of this chunk, so that the whole chunk need not be copied.
+   * Returns the remaining bytes of the chunk.
    */
   #completePending(chunk: Uint8Array, records: ScannedRecord[]): Uint8Array {
     const before = this.#pendingLength;
@@ -97,9 +99,9 @@ export class PageScan {
     const joined = Buffer.concat([...this.#pending, chunk.subarray(0, copiedBytes)]);
     const done = this.#takeRecords(joined, 0, expecting, records);
     this.#keep(joined.subarray(0, before), Math.min(done, before));
-    const taken = Math.max(0, done - before);
-    this.#scannedBytes += taken;
-    return chunk.subarray(taken);
+    const usedBytes = Math.max(0, done - before);
+    this.#scannedBytes += usedBytes;
+    return chunk.subarray(usedBytes);
   }
 
   #gather(): Buffer {
@@ -112,14 +114,13 @@ export class PageScan {
     return all;
   }
 
-  /** Keeps the bytes from `from` on until more are received. */
   #keep(buf: Buffer, from: number): void {
-    const rest = buf.subarray(from);
+    const remaining = buf.subarray(from);
     this.#scannedBytes += from;
-    this.#pending = rest.length === 0 ? [] : [rest];
-    this.#pendingLength = rest.length;
-    this.#nextScanLength = rest.length * 2;
-    if (rest.length > maxBytes) {
+    this.#pending = remaining.length === 0 ? [] : [remaining];
+    this.#pendingLength = remaining.length;
+    this.#nextScanLength = remaining.length * 2;
+    if (remaining.length > maxBytes) {
       const isInRecord = this.#expects !== undefined && this.#expects !== expects.nothing;
       const nth = isInRecord ? this.#recordCount + 1 : undefined;
       throw tooLargeToRead(maxBytes, nth);
@@ -135,16 +136,16 @@ export class PageScan {
         this.#scannedBytes = 3;
         buf = buf.subarray(3);
       }
-      const found = findArray(buf, this.#target);
-      if (found.kind === 'invalid') throw this.#invalid(buf, found.offset);
-      if (found.kind !== 'array') {
+      const search = findArray(buf, this.#target);
+      if (search.kind === 'invalid') throw this.#invalid(buf, search.offset);
+      if (search.kind !== 'array') {
         this.#keep(buf, 0);
         return;
       }
-      this.#path = found.path;
-      this.#prefix = Buffer.from(buf.subarray(0, found.start));
+      this.#path = search.path;
+      this.#prefix = Buffer.from(buf.subarray(0, search.start));
       this.#expects = expects.firstRecord;
-      offset = found.start;
+      offset = search.start;
     }
     if (this.#expects !== expects.nothing) offset = this.#takeRecords(buf, offset, this.#expects, records);
     this.#keep(buf, offset);
@@ -153,21 +154,21 @@ export class PageScan {
   #takeRecords(buf: Buffer, from: number, expecting: Expects, records: ScannedRecord[]): number {
     scanner.load(buf);
     const parts: (Int32Array | InvalidSpan)[] = [];
-    let found: Records = { result: endings.rowsFull, rows: new Int32Array(), done: from, expects: expecting };
+    let scan: Records = { result: endings.rowsFull, rows: new Int32Array(), done: from, expects: expecting };
     this.#fault = undefined;
-    while (found.result === endings.rowsFull) {
-      found = scanner.records(found.done, found.expects);
-      parts.push(found.rows);
-      this.#recordCount += found.rows.length / row.size;
-      this.#expects = found.expects;
-      if (found.result >= incomplete) continue;
-      const span = this.#invalidSpan(buf, found);
+    while (scan.result === endings.rowsFull) {
+      scan = scanner.records(scan.done, scan.expects);
+      parts.push(scan.rows);
+      this.#recordCount += scan.rows.length / row.size;
+      this.#expects = scan.expects;
+      if (scan.result >= incomplete) continue;
+      const span = this.#invalidSpan(buf, scan);
       if (span === undefined) break;
       parts.push(span);
-      found = { ...found, result: endings.rowsFull, done: span.end, expects: expects.separator };
+      scan = { ...scan, result: endings.rowsFull, done: span.end, expects: expects.separator };
     }
-    this.#expects = found.expects;
-    if (found.result === endings.noObject) throw recordIsNoObject(this.#recordCount + 1);
+    this.#expects = scan.expects;
+    if (scan.result === endings.noObject) throw recordIsNoObject(this.#recordCount + 1);
     const first = records.length;
     for (const part of parts) {
       if (part instanceof Int32Array) {
@@ -175,11 +176,11 @@ export class PageScan {
           records.push(recordAt(buf, part, offset));
       } else records.push(new InvalidRecord(buf.subarray(part.start, part.end), this.#idName, part));
     }
-    if (!isUtf8(buf.subarray(from, found.done))) this.#readInvalidUtf8(records, first);
-    return found.done;
+    if (!isUtf8(buf.subarray(from, scan.done))) this.#readInvalidUtf8(records, first);
+    return scan.done;
   }
 
-  /** The record that begins where the scan found what is no JSON; undefined where its end is still to come. */
+  /** Returns the record at which the scan found invalid JSON; undefined where its end has not arrived. */
   #invalidSpan(buf: Buffer, { result, done }: Records): InvalidSpan | undefined {
     const start = skipSpace(buf, done, buf.length);
     const unexpected = unexpectedAt(result);
@@ -193,7 +194,7 @@ export class PageScan {
     return { start, end, nth: this.#recordCount, offset: this.#scannedBytes + unexpected };
   }
 
-  /** Bytes that are no UTF-8 are in one of the records from `first` on, or between them. */
+  /** Bytes that are not UTF-8 are in a record from `first` on, or between two. */
   #readInvalidUtf8(records: ScannedRecord[], first: number): void {
     const before = this.#recordCount - (records.length - first);
     let isKept = false;
@@ -211,7 +212,6 @@ export class PageScan {
   #endAfter(suffix: Buffer): Envelope | undefined {
     const whole = Buffer.concat([this.#prefix, Buffer.from(']'), suffix]);
     const start = skipSpace(whole, 0, whole.length);
-    // The array of records is empty here, so an unexpected byte is before or after it.
     scanner.load(whole);
     const end = scanner.valueEnd(start);
     if (end === incomplete) return undefined;
@@ -219,37 +219,36 @@ export class PageScan {
     if (unexpected !== undefined) throw this.#invalid(suffix, unexpected - this.#prefix.length - 1);
     if (!isUtf8(whole)) throw invalidUtf8();
     const envelope = { root: parseExact(whole.toString('utf8')), path: this.#path };
-    const again = valueAt(envelope.root, this.#path);
-    if (Array.isArray(again) && again.length > 0) throw arrayTwice(this.#path);
-    const other = this.#target === 'auto' ? otherArray(envelope) : undefined;
-    if (other !== undefined) throw twoArrays(this.#path, other);
+    const secondArray = valueAt(envelope.root, this.#path);
+    if (Array.isArray(secondArray) && secondArray.length > 0) throw arrayTwice(this.#path);
+    const rival = this.#target === 'auto' ? otherArray(envelope) : undefined;
+    if (rival !== undefined) throw twoArrays(this.#path, rival);
     return envelope;
   }
 
   #endWithout(whole: Buffer, records: ScannedRecord[]): Envelope | undefined {
     const first = whole[skipSpace(whole, 0, whole.length)] ?? 0;
-    // A number ends only where something follows it.
+    // The scanner sees the end of a number only when something follows it.
     const closed = isDigit(first) || first === minus ? Buffer.concat([whole, Buffer.from('\n')]) : whole;
-    const found = findArray(closed, this.#target);
-    if (found.kind === 'incomplete' || found.kind === 'array') return undefined;
-    if (found.kind === 'invalid') throw this.#invalid(closed, found.offset);
-    const unexpected = unexpectedAfter(closed, found.end, closed.length);
+    const search = findArray(closed, this.#target);
+    if (search.kind === 'incomplete' || search.kind === 'array') return undefined;
+    if (search.kind === 'invalid') throw this.#invalid(closed, search.offset);
+    const unexpected = unexpectedAfter(closed, search.end, closed.length);
     if (unexpected !== undefined) throw this.#invalid(closed, unexpected);
     if (!isUtf8(whole)) throw invalidUtf8();
-    if (found.empty !== undefined) {
-      return { root: parseExact(whole.toString('utf8')), path: found.empty };
+    if (search.empty !== undefined) {
+      return { root: parseExact(whole.toString('utf8')), path: search.empty };
     }
-    const root = found.arrays.length === 0 ? parseExact(whole.toString('utf8')) : undefined;
+    const root = search.arrays.length === 0 ? parseExact(whole.toString('utf8')) : undefined;
     const absent = root === undefined ? undefined : absentArray(root, this.#target);
     if (root !== undefined && absent !== undefined)
       return { root, path: absent.path, isWithoutList: !absent.isCertain };
-    const only = this.#target === 'auto' ? onlyArray(found.arrays) : undefined;
-    if (only === undefined) throw noArray(this.#target, found.arrays);
+    const only = this.#target === 'auto' ? onlyArray(search.arrays) : undefined;
+    if (only === undefined) throw noArray(this.#target, search.arrays);
     this.#target = only;
     return this.end(records);
   }
 
-  /** `record`: what is there of the record that it is in. */
   #invalid(buf: Uint8Array, offset: number, record?: Buffer): DataError {
     const isInRecord = this.#expects === expects.firstRecord || this.#expects === expects.nextRecord;
     const nth = isInRecord ? this.#recordCount + 1 : undefined;
@@ -258,7 +257,7 @@ export class PageScan {
   }
 }
 
-/** A record that is no JSON, and the place of what does not belong there in the whole answer. */
+/** A record that is not JSON. `offset` is the position of its unexpected byte in the whole answer. */
 interface InvalidSpan {
   readonly start: number;
   readonly end: number;
@@ -266,24 +265,22 @@ interface InvalidSpan {
   readonly offset: number;
 }
 
-/** The array in no usual place that must be the one: the only one under a known name, or the only one of all. */
+/** Returns the only array under a known name, or else the only array of all. */
 function onlyArray(arrays: readonly (readonly string[])[]): readonly string[] | undefined {
-  const named = arrays.filter(hasOtherName);
-  if (named.length > 0) return named.length === 1 ? named[0] : undefined;
+  const knownNames = arrays.filter(hasOtherName);
+  if (knownNames.length > 0) return knownNames.length === 1 ? knownNames[0] : undefined;
   return arrays.length === 1 ? arrays[0] : undefined;
 }
 
-/** The rest of a page beside its records. */
+/** An answer without its records. */
 export interface Envelope {
-  /** The whole answer, with the array of records empty. */
   readonly root: Json;
-  /** Where the array of records was. */
   readonly path: readonly string[];
-  /** There was none, and nothing else shows that this is a page of a list. */
+  /** The answer had no array, and nothing else shows that it is a page of a list. */
   readonly isWithoutList?: boolean;
 }
 
-/** The path of another array of objects in a usual place: then `auto` cannot know which one holds the records. */
+/** Finds another array of objects in a usual place: then `auto` cannot know which one holds the records. */
 function otherArray({ root, path }: Envelope): readonly string[] | undefined {
   if (!isObject(root)) return undefined;
   for (const [name, value] of Object.entries(root)) {
@@ -296,10 +293,10 @@ function otherArray({ root, path }: Envelope): readonly string[] | undefined {
   return undefined;
 }
 
-function isOtherArray(place: readonly string[], value: Json, taken: readonly string[]): boolean {
+function isOtherArray(place: readonly string[], value: Json, recordPath: readonly string[]): boolean {
   return (
     isUsualPlace(place) &&
-    place.join('/') !== taken.join('/') &&
+    place.join('/') !== recordPath.join('/') &&
     Array.isArray(value) &&
     isObject((value as readonly Json[])[0])
   );

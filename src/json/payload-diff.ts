@@ -1,15 +1,14 @@
 import { compact } from './bytes.ts';
 import { normalizeDecimal, replaceNumbers } from './exact.ts';
 
-/** The most names that a list of differences has. */
 export const mostDiffNames = 20;
 
-/** In characters: the name of a field that nests a hundred thousand deep would fill the screen. */
+/** In characters: the name of a deeply nested field would fill the screen. */
 const maxNameLength = 200;
 
 /**
- * Dotted names of the fields whose values are not the same in both JSON texts, at most 20, each cut at 200 characters;
- * white space, key order, escapes and the way a number is written make no difference.
+ * Returns dotted names of the fields whose values differ between two JSON texts, at most 20, each cut at 200
+ * characters. White space, key order, escapes and the notation of numbers make no difference.
  */
 export function payloadDiff(before: Uint8Array, after: Uint8Array): string[] {
   const names = new Set<string>();
@@ -19,20 +18,17 @@ export function payloadDiff(before: Uint8Array, after: Uint8Array): string[] {
   return [...names];
 }
 
-/** A value that is not the same in both texts. */
 export interface Difference {
-  /** Dotted, with the places of elements, cut at 200 characters. */
+  /** The dotted path with the indexes of elements, cut at 200 characters. */
   readonly name: string;
-  /** The same without the places of elements. */
   readonly path: string;
-  /** The value that `parsePayload` gives; undefined where it is absent. */
+  /** The value that `parsePayload` returns; undefined where it is absent. */
   readonly before: unknown;
   readonly after: unknown;
-  /** It is an element of an array, not a member of an object. */
   readonly isElement: boolean;
 }
 
-/** Walks without recursion, since a body may nest deeper than the stack. */
+/** It does not recurse, because a body may nest deeper than the stack. */
 export function* payloadDifferences(before: Uint8Array, after: Uint8Array): Generator<Difference> {
   const top = { name: '', path: '', isElement: false };
   const queue: Difference[] = [{ ...top, before: parsePayload(before), after: parsePayload(after) }];
@@ -53,7 +49,10 @@ export function* payloadDifferences(before: Uint8Array, after: Uint8Array): Gene
   }
 }
 
-/** Gives the dotted path, without places of elements, of each member of an object, at any depth; of null only with `withNull`. */
+/**
+ * Yields the dotted path, without indexes, of each member at any depth; null values count only with
+ * `withNull`.
+ */
 export function* payloadPaths(json: Uint8Array, withNull = false): Generator<string> {
   const queue: (readonly [path: string, value: unknown])[] = [['', parsePayload(json)]];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
@@ -81,15 +80,15 @@ const member = (object: Readonly<Record<string, unknown>>, key: string): unknown
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** Stands in front of a number; real text hardly starts with it. */
+/** Marks a number in a parsed text; other texts hardly start with it. */
 const numberMark = '\u0000';
 
-/** A number is kept as text, since a double would round it. */
+/** Numbers become marked texts, because a double would round them. */
 const parsePayload = (json: Uint8Array): unknown =>
   JSON.parse(
     replaceNumbers(compact(json).toString('utf8'), (number) => `"\\u0000${normalizeDecimal(number)}"`),
   );
 
-/** The number that a value of `payloadDifferences` is, as a double; undefined for all else. */
+/** Returns the number in a value of `payloadDifferences` as a double; undefined for any other value. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'string' && value.startsWith(numberMark) ? Number(value.slice(1)) : undefined;

@@ -11,24 +11,22 @@ import {
 
 const dot = 0x2e;
 
-/** A name that is looked for among the members of one object. */
 interface Step {
   readonly name: Uint8Array;
-  /** Of the steps of all objects. */
+  /** Numbers the steps of all objects. */
   readonly number: number;
   /** The index of the path that ends here, or -1. */
   path: number;
-  /** What is looked for inside of it. */
   readonly inside: Step[];
 }
 
 /**
- * Finds scalar members of compact JSON objects by their paths, without building anything. It gives up where that is not
- * enough: at names that are repeated, escaped or hold a dot, and at objects and arrays where a scalar is looked for. The
- * record is to be parsed then.
+ * Finds scalar members of compact JSON objects by their paths, without creating anything. It gives up at
+ * names that are repeated, escaped or hold a dot, and at objects and arrays in place of a scalar: the caller
+ * then parses the record.
  */
 export class ScalarMembers {
-  /** Where the value of each path is in the record that `find` was given; 0 where it has none. */
+  /** The position of the value of each path in the record of the last `find`; 0 where it has none. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   readonly #root: Step[] = [];
@@ -43,38 +41,39 @@ export class ScalarMembers {
     this.#met = new Int32Array(this.#steps);
   }
 
-  /** False where the record has to be parsed; it is the valid compact object `json[start, end)`. */
+  /** Returns false where the record must be parsed. `json[start, end)` is a valid compact object. */
   find(json: Uint8Array, start: number, end: number): boolean {
     this.#round += 1;
     this.starts.fill(0);
     return this.#object(json, start, end, this.#root) > 0;
   }
 
-  #add(steps: Step[], [name, ...rest]: readonly string[], path: number): void {
+  #add(steps: Step[], [name, ...inner]: readonly string[], path: number): void {
     if (name === undefined) return;
     const bytes = Buffer.from(name);
-    let step = steps.find((known) => bytes.equals(known.name));
+    let step = steps.find((candidate) => bytes.equals(candidate.name));
     if (step === undefined) {
       step = { name: bytes, number: this.#steps, path: -1, inside: [] };
       this.#steps += 1;
       steps.push(step);
     }
-    if (rest.length === 0) step.path = path;
-    else this.#add(step.inside, rest, path);
+    if (inner.length === 0) step.path = path;
+    else this.#add(step.inside, inner, path);
   }
 
-  /** Returns where the object ends; 0 to give up. */
+  /** Returns the end of the object, or 0 to give up. */
   #object(json: Uint8Array, start: number, limit: number, steps: readonly Step[]): number {
-    let at = start + 1;
-    if (json[at] === closeBrace) return at + 1;
-    while (at < limit) {
-      const name = at + 1;
+    let position = start + 1;
+    if (json[position] === closeBrace) return position + 1;
+    while (position < limit) {
+      const name = position + 1;
       const nameEnd = endOfName(json, name, limit);
       if (nameEnd === 0) return 0;
       const step = stepNamed(steps, json, name, nameEnd);
-      at = step === undefined ? endOfValue(json, nameEnd + 2) : this.#member(json, nameEnd + 2, limit, step);
-      if (at === 0 || json[at] === closeBrace) return at === 0 ? 0 : at + 1;
-      at += 1;
+      position =
+        step === undefined ? endOfValue(json, nameEnd + 2) : this.#member(json, nameEnd + 2, limit, step);
+      if (position === 0 || json[position] === closeBrace) return position === 0 ? 0 : position + 1;
+      position += 1;
     }
     return 0;
   }
@@ -94,11 +93,11 @@ export class ScalarMembers {
   }
 }
 
-/** The index of the closing quote; 0 for a name that has to be decoded, or that may stand for several steps. */
+/** Returns the index of the closing quote; 0 for a name that must be decoded, or that holds a dot. */
 function endOfName(json: Uint8Array, start: number, limit: number): number {
-  for (let at = start; at < limit; at += 1) {
-    const byte = json[at];
-    if (byte === quote) return at;
+  for (let position = start; position < limit; position += 1) {
+    const byte = json[position];
+    if (byte === quote) return position;
     if (byte === backslash || byte === dot) return 0;
   }
   return 0;
@@ -115,28 +114,27 @@ function stepNamed(steps: readonly Step[], json: Uint8Array, start: number, end:
   return undefined;
 }
 
-/** The index behind a value. */
 function endOfValue(json: Uint8Array, start: number): number {
   const first = json[start];
   if (first === quote) return endOfString(json, start);
   if (first === openBrace || first === openBracket) return endOfContainer(json, start);
-  for (let at = start; ; at += 1) {
-    const byte = json[at];
-    if (byte === comma || byte === closeBrace || byte === closeBracket || byte === undefined) return at;
+  for (let position = start; ; position += 1) {
+    const byte = json[position];
+    if (byte === comma || byte === closeBrace || byte === closeBracket || byte === undefined) return position;
   }
 }
 
 function endOfContainer(json: Uint8Array, start: number): number {
   let depth = 0;
-  for (let at = start; ;) {
-    const byte = json[at];
+  for (let position = start; ;) {
+    const byte = json[position];
     if (byte === quote) {
-      at = endOfString(json, at);
+      position = endOfString(json, position);
       continue;
     }
-    at += 1;
+    position += 1;
     if (byte === openBrace || byte === openBracket) depth += 1;
     else if (byte === closeBrace || byte === closeBracket) depth -= 1;
-    if (depth === 0 || byte === undefined) return at;
+    if (depth === 0 || byte === undefined) return position;
   }
 }

@@ -11,34 +11,30 @@ import {
 } from './bytes.ts';
 import { endlessObject, jsonEndsEarly, unexpectedByte } from './errors.ts';
 
-/** A longer object is no record: it would have to fit into memory. */
 const longestObject = 64 * 1024 * 1024;
 
-/** Some editors begin a file with it. */
+/** Some editors write it at the start of a file. */
 const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf];
 
-/** What may stand at this place, outside of any object. */
 type Expected = 'value' | 'element' | 'first element' | 'comma';
 
 /**
- * Takes JSON apart while it arrives, in chunks of any size, into the objects at its top: of one document, of an array, or
- * one behind the other, such as a line each. Each object keeps its bytes, those that are not UTF-8 too; their grammar is
- * the caller's to check. Throws a `DataError`, with the place, for anything else.
+ * Splits JSON while it arrives, in chunks of any size, into the objects at its top level: a document, the
+ * elements of an array, or lines. Each object keeps its bytes, and the caller checks its grammar. Throws a
+ * `DataError` with the position of anything else.
  */
 export class ValueSplitter {
-  /** The beginning of an object that goes on in the next chunk. */
   #held: Uint8Array[] = [];
   #heldLength = 0;
   #depth = 0;
   #inString = false;
   #isEscaped = false;
   #expected: Expected = 'value';
-  /** Bytes in the chunks before. */
   #before = 0;
-  /** Thrown once the objects in front of it have been handed out. */
+  /** Thrown after the objects before it were returned. */
   #failure: unknown;
 
-  /** The objects that end in this chunk. Views of it, where they begin in it. */
+  /** Returns the objects that end in this chunk, as views where they start in it. */
   push(chunk: Uint8Array): Buffer[] {
     if (this.#failure !== undefined) throw this.#failure as Error;
     const objects: Buffer[] = [];
@@ -68,7 +64,7 @@ export class ValueSplitter {
     this.#before += chunk.length;
   }
 
-  /** To be called at the end. Throws a `DataError` where an object or array is not closed. */
+  /** Must be called at the end. Throws a `DataError` where an object or array is not closed. */
   end(): void {
     if (this.#failure !== undefined) throw this.#failure as Error;
     if (this.#depth === 0 && this.#expected === 'value') return;
@@ -90,7 +86,7 @@ export class ValueSplitter {
     }
   }
 
-  /** The index of the byte that ends the object at the top; the chunk's length where it goes on. */
+  /** Returns the index of the byte that ends the object; the length of the chunk where it continues. */
   #endOfObject(chunk: Uint8Array, start: number): number {
     let depth = this.#depth;
     let inString = this.#inString;

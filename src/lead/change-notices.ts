@@ -4,9 +4,8 @@ import { attributesOf } from '../json/resource.ts';
 type Members = { readonly [key: string]: Json };
 type Path = readonly string[];
 
-/** The words of `fullDocumentBeforeChange`, `old_record` or `LEAD-DELETED`, in lower case. */
+/** Returns the words of `fullDocumentBeforeChange`, `old_record` or `LEAD-DELETED`, in lower case. */
 export const wordsOf = (name: string): readonly string[] =>
-  // Most names are one word.
   /^[a-z]+$/.test(name) ? [name] : splitWords(name);
 
 const splitWords = (name: string): readonly string[] =>
@@ -21,17 +20,16 @@ const hasWord = (text: string, pattern: RegExp): boolean => wordsOf(text).some((
 
 const pastWord =
   /^(?:old|prev|previous|previously|before|former|prior|past|was|original|orig|history|pre|preimage|deleted?|deletion|removed?|erased?|destroy(?:ed)?|trash(?:ed)?|archived|purged|discarded|dropped|replaced|superseded)$/;
-/** The same without a capital or a line between the words, such as `oldvalue`; not `older` and not `preview`. */
+/** Names without a border between their words, such as `oldvalue`; not `older` and not `preview`. */
 const pastStart = /^(?:old(?!e)|prev(?!iew|ent)|before)/i;
 
-/** Members that hold what a lead was before a change, as databases and customer services name them. */
+/** Whether a member holds the state before a change, as databases and customer services name it. */
 export const isPastName = (name: string): boolean => pastStart.test(name) || hasWord(name, pastWord);
 
-/** Members that hold what a lead is after a change. */
 const presentName =
   /^(?:leads?|records?|rows?|data|new|current|now|present|(?:new|current|after|post)[_-]?(?:record|row|values?|data|image|state|lead|version|document|object))$/i;
 
-/** Whether what a lead is now is empty: a lead beside it may be a former one, whatever its name. */
+/** Whether the present state is empty: then any lead beside it may be a former one. */
 export const hasEmptyPresent = (object: Members): boolean =>
   Object.keys(object).some((name) => object[name] === null && presentName.test(name));
 
@@ -42,46 +40,45 @@ const eventWord =
 const eventTypeWord =
   /^(?:event|change|op|operation|action|trigger|hook|webhook|subscription|activity|message|notification|mutation|modification|crud|dml|ce)$/;
 
-/** Part of each name of a member that tells of an event or of a deletion: a quick look, which spares the splitting of all others. */
+/**
+ * Every member that tells of an event or of a deletion has such a part in its name. This check spares
+ * splitting all others.
+ */
 const noticePart =
   /event|action|op|trigger|topic|kind|verb|command|task|mutation|transition|crud|dml|change|hook|subscr|activity|message|notif|modif|ce-|delet|tombstone|remov|destr|eras|trash|purge|archiv|redact|anonymi|^type$/i;
 
-/** Whether a member of a lead, by its name, may tell of an event or of a deletion. */
 export const mayBeNotice = (name: string): boolean => noticePart.test(name);
 
-/** Members that name an event, such as `event`, `eventType` and `trigger_event`. */
 export function isEventName(name: string): boolean {
   if (!noticePart.test(name)) return false;
   const [last = '', before = ''] = wordsOf(name).toReversed();
   return eventWord.test(last) || (/^(?:type|name|code)$/.test(last) && eventTypeWord.test(before));
 }
 
-/** Whether an object says that it tells of something that happened; its `type` does only with a value such as `lead.created`. */
+/** Whether an object calls itself an event; its `type` does so only with a value such as `lead.created`. */
 export function isEvent(object: Members): boolean {
   const { type, object: kind } = object;
   if (kind === 'event' || (typeof type === 'string' && /^(?:ping|test)$|[.:]/.test(type))) return true;
   return Object.keys(object).some((name) => typeof object[name] === 'string' && isEventName(name));
 }
 
-/** What an object may be where it says that a lead was deleted: it is the event, the lead itself, or around the lead. */
 type Role = 'event' | 'lead' | 'envelope';
 
-/** The end of a word, since some services write `ONLEADDELETE`; not `undeleted`. */
+/** Matches the end of a word, because some services write `ONLEADDELETE`; but not `undeleted`. */
 const deletionWord =
   /(?<!un)(?:delet(?:e|ed|es|ing|ion)|remov(?:e|ed|es|ing)|destroy(?:ed)?|erased?|erasure|expunged?|purged?|wiped?|trash(?:ed)?|archiv(?:e|ed|ing)|unlink(?:ed)?|redact(?:ed)?|anonymi[sz]ed?|forgotten|disappear(?:ed)?)$/;
-/** Logs of changes in databases write I, U and D, or +I and -D. */
+/** Change logs of databases write I, U and D, or +I and -D. */
 const deletionCode = /^-?d(?:el)?$/i;
 const codeWord = /^(?:op|oper|operation|action|rowkind)$/;
-/** An event has no longer name. */
 const longestEvent = 64;
 
 const flagWord = /^(?:deleted?|deletion|removed|erased|destroyed|trash(?:ed)?|archived|purged|tombstone)$/;
-/** Words beside it, as in `_fivetran_deleted`, `_ab_cdc_deleted_at` and `in_trash`. */
+/** Words in names such as `_fivetran_deleted`, `_ab_cdc_deleted_at` and `in_trash`. */
 const flagFiller = /^(?:is|was|in|soft|fivetran|sdc|ab|cdc|at|on|date|time|timestamp|flag)$/;
 
-/** Members that name the event in what is around a lead; in a lead they are fields of its own. */
+/** Members that name the event in an envelope; in a lead they are its own fields. */
 const envelopeName = /(?:type|name|status|state|method|scope)$/i;
-/** Objects beside a lead that are about the event, so that these members count in them as well. */
+/** Objects beside a lead that describe the event, so that these members count in them too. */
 const aboutEvent = /(?:meta(?:data)?|headers?|event|hook|context|info|notification|envelope|request)$/i;
 
 function isDeletionFlag(name: string, value: Json): boolean {
@@ -108,7 +105,6 @@ function saysDeletion(name: string, value: Json, role: Role): boolean {
 const deletionMember = (object: Members, role: Role): string | undefined =>
   Object.keys(object).find((name) => saysDeletion(name, object[name] ?? null, role));
 
-/** The names on the way to the member by which an object says that it was deleted, or the lead inside it was. */
 export function deletionIn(object: Members, role: 'lead' | 'envelope'): Path | undefined {
   const member = deletionMember(object, role);
   if (member !== undefined) return [member];
@@ -123,27 +119,25 @@ export function deletionIn(object: Members, role: 'lead' | 'envelope'): Path | u
   return undefined;
 }
 
-/** Words for a lead, in names and values. */
 export const leadWord = /^(?:leads?|leadgen|contacts?|prospects?)$/;
 
 const happening =
   /(?:ed|ing)$|^(?:create|insert|update|upsert|add|new|change|modify|edit|save|submit|replace|publish|paid|sent)s?$/;
-/** Words of names of events and of kinds that say nothing of a kind, or that a service may use for its leads. */
+/** Words that name no kind of object, or that a service may use for its leads. */
 const neutralWord =
   /^(?:on|after|before|all|track|next|page|data|crm|v?\d+|(?:record|row|item|object|document|event|hook|webhook|notification|message|form|field|submission|response|answer|person|customer|client|visitor|applicant|subscriber|deal|quote|request|estimate|appointment|booking|call|conversion|signup|registration)s?|people|(?:entr|enquir|inquir|opportunit)(?:y|ies))$/;
-/** Members around a lead that name its kind. */
 const kindName = /^(?:table|model|collection|module|entity|object|resource)(?:[_-]?(?:name|type))?$/i;
 
 /**
- * The member in which an object names the kind of what it is about, and whether that is a lead; undefined where it names none.
- * `isAround`: the object has the lead inside it, so that fields such as `model` are not those of a lead.
+ * Returns the member that names the kind of the content, and whether that is a lead; undefined without such a
+ * member. `isAround` is true for an envelope, so that fields such as `model` are not those of a lead.
  */
 export function kindIn(
   object: Members,
   isAround: boolean,
 ): { readonly member: string; readonly isLead: boolean } | undefined {
   const isResource = attributesOf(object) !== undefined;
-  let other: string | undefined;
+  let otherKind: string | undefined;
   for (const name of Object.keys(object)) {
     const value = object[name];
     const isKind = isAround && (kindName.test(name) || (name === 'type' && isResource));
@@ -152,21 +146,19 @@ export function kindIn(
     if (hasWord(value, leadWord)) return { member: name, isLead: true };
     // A lead may have a topic such as `new-roof`.
     const isCertain = isAround || /[./:]/.test(value) || /event/i.test(name);
-    if (nounsOf(value).length > 0 && (isKind || (isCertain && isNameOfEvent(value)))) other ??= name;
+    if (nounsOf(value).length > 0 && (isKind || (isCertain && isNameOfEvent(value)))) otherKind ??= name;
   }
-  return other === undefined ? undefined : { member: other, isLead: false };
+  return otherKind === undefined ? undefined : { member: otherKind, isLead: false };
 }
 
-/** The words of a short text that say which kind of thing it is about. */
 const nounsOf = (text: string): readonly string[] =>
   wordsOf(text).filter((word) => !happening.test(word) && !neutralWord.test(word) && !leadWord.test(word));
 
-/** Whether a text is a name such as `product.updated`. */
 const isNameOfEvent = (text: string): boolean => !/\s/.test(text) && hasWord(text, happening);
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** What a header, such as `X-Shopify-Topic`, says of the lead of its delivery that makes it none. */
+/** Finds a header such as `X-Shopify-Topic` that tells of a deletion or of another kind of object. */
 export function headerNotice(
   headers: Headers,
 ): { readonly name: string; readonly isDeletion: boolean } | undefined {

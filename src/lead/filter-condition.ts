@@ -3,7 +3,6 @@ import { parseInstant } from '../time/time-text.ts';
 
 const operators = ['!=', '>=', '<=', '=', '~', '>', '<'] as const;
 
-/** One `--where PATH=VALUE`; `~` is "contains", and `>` `>=` `<` `<=` compare numbers and times. */
 export interface Condition {
   readonly path: readonly string[];
   readonly operator: (typeof operators)[number];
@@ -11,9 +10,9 @@ export interface Condition {
 }
 
 /**
- * Parses `metadata.source=facebook`, `contact.email~@example.com` or `score>=10`; spaces around the operator are ignored, and
- * `==` is `=`.
- * Undefined without a path or an operator. Throws a `UsageError` when `>` or `<` stands before neither number nor time.
+ * Parses `metadata.source=facebook`, `contact.email~@example.com` or `score>=10`. Spaces around the operator
+ * are ignored, and `==` is `=`. Undefined without a path or an operator. Throws a `UsageError` when neither a
+ * number nor a time follows `>` or `<`.
  */
 export function parseCondition(text: string): Condition | undefined {
   const [, typedPath = '', typedOperator, typedValue = ''] =
@@ -32,19 +31,24 @@ export function parseCondition(text: string): Condition | undefined {
 
 export const comparesOrder = ({ operator }: Condition): boolean => /^[<>]/.test(operator);
 
-/** What the typed value of an order comparison is compared as; times are milliseconds since the epoch. */
 export type Bound = { readonly number: string } | { readonly time: number };
 
 const decimal = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** A number in its own digits, or a point in time as the flags take it; `now` in ms. Undefined for other text. */
+/**
+ * Parses a number with all its digits, or a point in time as the flags take it; `now` is in milliseconds.
+ * Undefined for any other text.
+ */
 export function boundOf(value: string, now: number, zone?: string): Bound | undefined {
   if (decimal.test(value)) return { number: value };
   const time = parseInstant(value, now, zone);
   return time === undefined ? undefined : { time };
 }
 
-/** Below zero when the first is less; integers beyond 2^53 are compared digit by digit. Undefined for other text. */
+/**
+ * Returns a number below zero when the first is less, and compares integers beyond 2^53 digit by digit.
+ * Undefined for any other text.
+ */
 export function compareDecimals(first: string, second: string): number | undefined {
   if (!decimal.test(first) || !decimal.test(second)) return undefined;
   const difference = Number(first) - Number(second);

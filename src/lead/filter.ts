@@ -4,40 +4,36 @@ import { fieldAt, parseLead, type RawLead, readCreatedAt } from './raw-lead.ts';
 import { type Bound, boundOf, compareDecimals, comparesOrder, type Condition } from './filter-condition.ts';
 
 export interface LeadFilter {
-  /** Any of these; empty means all. */
+  /** Alternatives; an empty list matches all. */
   readonly categories: readonly string[];
   /** Milliseconds since the epoch: since <= createdAt < until. */
   readonly since: number | undefined;
   readonly until: number | undefined;
-  /** All of these. */
   readonly where: readonly Condition[];
-  /** In any value of the lead, without regard to case and accents. */
+  /** A text in any value of the lead, without regard to case and accents. */
   readonly text?: string | undefined;
-  /** What times such as `7d` in `where` count from, ms; needed only where there are such. */
+  /** The time in milliseconds from which durations such as `7d` in `where` count. */
   readonly now?: number;
-  /** In which such times without a zone of their own are. Default UTC. */
+  /** The zone of such times without their own. Default UTC. */
   readonly zone?: string;
 }
 
 export interface LeadMatcher {
-  /** May be passed on by itself. */
   readonly matches: (lead: RawLead) => boolean;
-  /** The same of a lead whose `createdAt` the caller has read. */
   readonly matchesCreated: (lead: RawLead, created: number | undefined) => boolean;
-  /** Leads that matched although they should have been filtered by a time that cannot be read. */
+  /** The number of leads that matched because their time cannot be read. */
   readonly unreadableTimes: number;
-  /** Categories that were asked for and that no lead had. */
   readonly unmatchedCategories: readonly string[];
-  /** Of the fields in `where`. */
   readonly fields: FieldPresence;
-  /** Conditions with `<` or `>` whose field is there, and never a number or a time as theirs. */
+  /** Conditions with `<` or `>` whose field exists, but is never a number or a time as their value is. */
   readonly incomparable: readonly Condition[];
 }
 
 /**
- * Checks leads against a filter. A record is parsed only for `where`. A lead without the category or the field that is
- * filtered by does not match; a missing field does differ from every value (`!=`). A lead whose `createdAt` cannot be
- * read is never dropped by `since` or `until`: it may be one that is wanted, so it matches and is counted.
+ * Checks leads against a filter, and parses a record only for `where`. A lead without the category or the
+ * field of the filter does not match, but a missing field differs from every value (`!=`). A lead whose
+ * `createdAt` cannot be read always passes `since` and `until`, and is counted, because it may be a wanted
+ * one.
  */
 export function leadFilter(filter: LeadFilter): LeadMatcher {
   const { categories, since, until, where, text, now = 0, zone } = filter;
@@ -115,14 +111,15 @@ function conditionCheck(condition: Condition, now: number, zone: string | undefi
   return { condition, holds, isIncomparable: () => wasThere && !wasCompared };
 }
 
-/** Below zero when the field is less. Undefined for a field that is no number, or no time, as the bound is. */
+/**
+ * Returns a number below zero when the field is less. Undefined for a field of another kind than the bound.
+ */
 function compare(field: Json, bound: Bound): number | undefined {
   if ('number' in bound) return compareDecimals(textOf(field), bound.number);
   const time = readCreatedAt(field);
   return time === undefined ? undefined : time - bound.time;
 }
 
-/** Whether a field, or one of the elements of a list, passes the test. */
 function anyOf(field: Json | undefined, test: (element: Json) => boolean): boolean {
   if (field === undefined) return false;
   return Array.isArray(field) ? (field as readonly Json[]).some(test) : test(field);
@@ -139,7 +136,6 @@ const mostNames = 24;
 const longestName = 60;
 const maxDepth = 4;
 
-/** Which of the fields that were asked for no lead has, and what the fields of the leads are called. */
 export class FieldPresence {
   readonly #missing: Set<string>;
   readonly #names = new Set<string>();
@@ -149,7 +145,7 @@ export class FieldPresence {
     this.#missing = new Set(paths);
   }
 
-  /** False once every field was seen: then there is no need to look at further leads. */
+  /** False once every field was found: further leads need no look. */
   get searching(): boolean {
     return this.#missing.size > 0;
   }
@@ -163,12 +159,12 @@ export class FieldPresence {
     this.#learn(isObject(record) ? fieldsOf(record) : record, '', 1);
   }
 
-  /** Fields that none of the leads has; none as long as there was no lead. */
+  /** The fields that no lead has; empty while there was no lead. */
   get missing(): readonly string[] {
     return this.#looked ? [...this.#missing] : [];
   }
 
-  /** Dot paths of fields that the leads do have, in the order of first appearance, a bounded number of them. */
+  /** Dotted paths of fields of the leads, in the order of their appearance; their number is bounded. */
   get names(): readonly string[] {
     return [...this.#names];
   }
@@ -184,24 +180,24 @@ export class FieldPresence {
   }
 }
 
-/** A text without case and without the marks of its letters: `Ángel` and `ANGEL` are the same. */
+/** Removes case and the marks of letters: `Ángel` and `ANGEL` are the same. */
 const foldText = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** Digits as people group them; shorter ones are in nearly every lead. */
 const phoneNumber = /^[+\d\s().\-/]{5,}$/;
 
 /**
- * Whether a record holds a text in any value, without regard to case and accents, and of a phone number to how its digits
- * are grouped.
+ * Returns a function that finds a text in any value of a record, without regard to case and accents, and in a
+ * phone number to the grouping of digits.
  */
 export function textFinder(typed: string): (value: Json) => boolean {
-  const wanted = foldText(typed);
+  const folded = foldText(typed);
   const digits = phoneNumber.test(typed) ? typed.replace(/\D/g, '') : '';
   const finds = (value: Json): boolean => {
     if (value === null) return false;
     if (typeof value === 'object') return Object.values(value).some(finds);
     const text = String(value);
-    return foldText(text).includes(wanted) || (digits.length > 4 && text.replace(/\D/g, '').includes(digits));
+    return foldText(text).includes(folded) || (digits.length > 4 && text.replace(/\D/g, '').includes(digits));
   };
   return finds;
 }

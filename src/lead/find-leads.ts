@@ -13,80 +13,74 @@ import {
 
 type Path = readonly string[];
 
-/** The field that identifies a lead. */
 export interface IdField {
-  /** A field inside an object has the names on the way to it, with dots between them: `contact.id`. */
   readonly name: string;
-  /** Messages name this setting, which can name another field; absent where none can. */
+  /** The setting in messages that can name another field; absent where none can. */
   readonly option?: string | undefined;
 }
 
-/** The result of looking for the leads of a body. */
 export type LeadReading =
-  /** Only one is possible: the reference tokens of the place, where `*` steps through an array; none for the body itself. */
+  /**
+   * The only possible place: its reference tokens, where `*` steps through an array; empty for the body
+   * itself.
+   */
   | { readonly kind: 'one'; readonly path: Path }
   | {
       readonly kind: RefusedReading;
       readonly paths: readonly Path[];
-      /** The member that says it. */
       readonly member?: string;
     };
 
 /**
- * Why no lead is taken. `several`: more than one reading is possible. `past`: the only leads are former ones. `deletion`: the
- * body says that the lead was deleted; `other`: that it is about something else. `mixed`: of the events of a batch, some
- * hold a lead and others hold something else. `none`: no object is like a lead; some have an id at least.
+ * The reasons to take no lead. `several`: more than one reading is possible. `past`: the only leads are
+ * former ones. `deletion`: the body says that the lead was deleted. `other`: the body is about another kind
+ * of object. `mixed`: some events of a batch hold a lead and others do not. `none`: no object is like a lead,
+ * though some may have an id.
  */
 export type RefusedReading = 'several' | 'past' | 'deletion' | 'other' | 'mixed' | 'none';
 
-/** How much an object looks like a lead of section 2 of the specification: it may be one whose id has another name, at least. */
+/**
+ * The degrees of likeness with a lead of section 2 of the specification. The lowest is an object whose id may
+ * have another name.
+ */
 const likeness = { otherId: 0, identified: 1, related: 2, lead: 3 } as const;
 type Likeness = (typeof likeness)[keyof typeof likeness];
 
-/** Where an object is, and what is said of it. */
 interface Place {
   readonly path: Path;
-  /** Below a member that names the past. */
   readonly isPast: boolean;
-  /** The member that says that the lead was deleted. */
   readonly deletion: Path | undefined;
-  /** The member that says that what is there is no lead, where that has nothing of a person. */
+  /** The path to the member that names another kind of object, where the object has no field of a person. */
   readonly otherKind: Path | undefined;
 }
 
-/** A place of objects with an id. Where `*` steps through arrays, the place has the best likeness of its objects. */
 interface Candidate extends Place {
   readonly likeness: Likeness;
-  /** Each of its objects has the category and the contact of a lead, so that it carries no other one. */
+  /** Every object has the category and the contact of a lead, so that it carries no other lead. */
   readonly isWhole: boolean;
-  /** One of its objects names an event. */
   readonly isEvent: boolean;
-  /** Some of its objects are like a lead and others are not. */
   readonly isMixed: boolean;
 }
 
 type Members = { readonly [key: string]: Json };
 
-/** Members on the way to a lead; the arrays between them do not count. */
 const deepest = 4;
-/** Members and arrays together. */
 const longestPath = 2 * deepest;
 
-/** Members of a person, by which a body with an id may be a lead. */
+/** Fields of a person: an object with an id and such a field may be a lead. */
 const personName = /e[-_]?mail|phone|mobile|(?:first|last|full)[-_]?name/i;
 
-/** Services name a lead's id so. */
 export const idLikeName =
   /^(?:lead|leadgen|record|entry|response|submission|contact)[\s_-]?id$|^_?(?:uu|gu)?id$/i;
 
-/** Members in which events carry what they are about. */
 const payloadName =
   /^(?:data|payload|object|records?|leads?|entry|entries|items?|rows?|entity|resource|document|details?|bod(?:y|ies)|values?|new|after|current|result|event|message|content)$/i;
 
 /**
- * Finds the lead of a body, or its leads, where exactly one reading is possible. A lead has an id, in the member `idName`, and fields of
- * section 2 of the specification; what holds a better one is its envelope, and members that name the past hold none. A body
- * with an id alone is the lead where nothing inside it has an id and nothing calls it an event.
+ * Finds the lead or the leads of a body where exactly one reading is possible. A lead has an id, in the
+ * member `idName`, and fields of section 2 of the specification. An object around a better lead is its
+ * envelope, and members that name the past hold none. A body with an id alone is the lead where nothing
+ * inside it has an id and nothing calls it an event.
  */
 export function findLeads(body: Json, idName: string): LeadReading {
   if (isFlatLead(body, idName)) return { kind: 'one', path: [] };
@@ -111,7 +105,7 @@ export function findLeads(body: Json, idName: string): LeadReading {
 const pathOf = ({ path }: Candidate): Path => path;
 
 function bestOf(candidates: readonly Candidate[]): readonly Candidate[] {
-  const best = candidates.reduce<number>((most, candidate) => Math.max(most, candidate.likeness), 0);
+  const best = candidates.reduce<number>((maximum, candidate) => Math.max(maximum, candidate.likeness), 0);
   return candidates.filter((candidate) => candidate.likeness === best);
 }
 
@@ -126,7 +120,7 @@ function readingOf(
   return isMixed ? { kind: 'mixed', paths } : { kind: 'one', path };
 }
 
-/** An event may have a category or an e-mail address of its own: what it carries may then be the lead, if it has an id. */
+/** An event may have its own category or e-mail address: then its content with an id may be the lead. */
 function payloadsOf(lead: Candidate, present: readonly Candidate[]): readonly Candidate[] {
   if (lead.isWhole) return [];
   return present.filter(({ path }) => {
@@ -136,7 +130,10 @@ function payloadsOf(lead: Candidate, present: readonly Candidate[]): readonly Ca
   });
 }
 
-/** The usual delivery: a lead whose objects hold no further ones, so that no other lead can be inside. */
+/**
+ * Recognizes the usual delivery: the objects of this lead hold no further ones, so that no other lead can be
+ * inside.
+ */
 function isFlatLead(body: Json, idName: string): boolean {
   if (!isObject(body) || !isObject(body['contact'])) return false;
   if (likenessOf(body, idName, true) !== likeness.lead) return false;
@@ -166,7 +163,7 @@ function collect(value: Json, place: Place, idName: string, candidates: Map<stri
     candidates.set(key, earlier === undefined ? candidate : both(earlier, candidate));
   }
   if (path.filter((step) => step !== '*').length === deepest) return;
-  // What a resource object of JSON:API is related to is beside its attributes, and has ids.
+  // The relations of a resource object of JSON:API are beside its attributes, and have ids.
   const attributes = attributesOf(value);
   const inside = (attributes === undefined ? Object.keys(value) : ['attributes']).filter((name) =>
     isContainer(value[name] ?? null),
@@ -191,14 +188,15 @@ function collect(value: Json, place: Place, idName: string, candidates: Map<stri
 
 const below = (path: Path, names: Path | undefined): Path | undefined => names && [...path, ...names];
 
-/** The member by which an object, or else what is above it, says that it is about something else than a lead. */
+/**
+ * Returns the path to the member of an object, or of an object above it, that names another kind than a lead.
+ */
 function otherKindOf(object: Members, { path, otherKind }: Place, isAround: boolean): Path | undefined {
   const kind = kindIn(object, isAround);
   if (kind === undefined) return otherKind;
   return kind.isLead ? undefined : [...path, kind.member];
 }
 
-/** An object with an id as a candidate, or one that may be a lead whose id has another name. */
 function candidateAt(object: Members, place: Place, idName: string): Candidate | undefined {
   const { path, isPast, deletion } = place;
   const isNamedLead = isLeadName(path);
@@ -215,10 +213,9 @@ function candidateAt(object: Members, place: Place, idName: string): Candidate |
   };
 }
 
-/** The candidate of two objects to which one path leads. */
 function both(earlier: Candidate, later: Candidate): Candidate {
   const isOfEvent = earlier.isEvent || later.isEvent;
-  // The objects of one array are of one kind, whatever fields they have; the events of one are not.
+  // The objects of an array are of one kind, whatever fields they have; the events of an array are not.
   const areOneKind = later.path.at(-1) === '*' && !isOfEvent;
   const isLike = [earlier, later].map((candidate) => candidate.likeness >= likeness.related);
   return {
@@ -239,15 +236,13 @@ function isLeadName(path: Path): boolean {
 
 const hasPersonName = (object: Members): boolean => Object.keys(object).some((name) => personName.test(name));
 
-/** Whether an object has a field of a person or one that only leads have. */
 export const isOfPerson = (object: Members): boolean =>
   Object.keys(fieldsOf(object)).some(
     (name) => personName.test(name) || wordsOf(name).some((word) => leadWord.test(word)),
   );
 
-/** Whether an object without the id may be a lead whose id has another name. */
 function mayHaveOtherId(object: Members, path: Path, idName: string): boolean {
-  // A path such as `lead.id` says already that the id of this object is that of the one around it.
+  // A path such as `lead.id` names the id of this object already.
   if (path.length === 0 || idName.includes('.')) return false;
   return (
     Object.keys(object).some((name) => idLikeName.test(name)) &&
@@ -265,11 +260,11 @@ function likenessOf(object: Members, idName: string, mayBePerson: boolean): Like
     (isDated ? 1 : 0) +
     (isObject(metadata) ? 1 : 0);
   if (score >= 3) return likeness.lead;
-  // A path such as `lead.id` was named for just such bodies.
+  // A path such as `lead.id` was set for such bodies.
   const isRelated = typeof category === 'string' || contact !== undefined || object[idName] === undefined;
   return isRelated || (mayBePerson && hasPersonName(object)) ? likeness.related : likeness.identified;
 }
 
-/** The id of an object, by its name or by the path that the dots of the name make: `contact.id`. */
+/** Returns the id of an object by its name, or by a dotted path such as `contact.id`. */
 export const idIn = (object: Members, idName: string): Json | undefined =>
   object[idName] ?? (idName.includes('.') ? valueAt(object, idName.split('.')) : undefined);

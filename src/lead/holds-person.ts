@@ -1,36 +1,36 @@
 import { isObject, type Json, jsonIn } from '../json/exact.ts';
 import { isEventName, kindIn, leadWord, wordsOf } from './change-notices.ts';
 
-/** Members that only a lead has, or that hold one. */
 const leadName = /^(?:contacts?|leads?)$/;
 const idWord = /^(?:ids?|uuids?|guids?|keys?|refs?|number)$/;
 
 const email = /^[^\s@<>]@[^\s@<>]+\.\p{L}{2}/u;
-/** A host name is not longer (RFC 1035). */
 const longestHost = 255;
 
 /** A word of a name such as `caller_number` or of a label such as `PHONE_NUMBER`. */
 const phoneWord = /phone|mobile|whatsapp|^(?:tel|telefono?|cell|msisdn|fax|caller|callee|sms)$/;
 const phone = /^\+?\(?\d[\d\s()./-]{5,}\d(?:\s*(?:x|ext\.?)\s*\d+)?$/i;
 const isoDate = /^\d{4}-\d\d-\d\d/;
-/** Phone numbers inside a text: with a country, with an area as in `(650) 555-0123`, and behind what says so. */
+/**
+ * Phone numbers inside a text: with a country, with an area as in `(650) 555-0123`, or after a word for a
+ * phone.
+ */
 const phonesInText = [
   /(?<![\w.])\+\(?\d(?:[\s().-]{0,2}\d){6,14}(?!\d)/,
   /(?<![\d-])(?:\(\d{3}\)\s?|\d{3}[-. ])\d{3}[-. ]\d{4}(?![\d-])/,
   /(?:phone|mobile|whatsapp|\btel|\bsms|callto)\W{1,5}\(?\d(?:[\s().-]{0,2}\d){6,14}(?!\d)/i,
   /^00[1-9](?:\s?\d){8,14}$/,
 ];
-/** Texts that are looked at as a number or a label; any other text is longer. */
 const longestLabel = 60;
 
-/** The start of an object or an array of JSON, as text or in Base64. */
 const jsonStart = /^\s*[{[]/;
 const base64Start = /^(?:e[wy]|W[wy3])/;
 
 /**
- * Tells whether a body holds a field or an id of a lead, an e-mail address or a phone number, however deep it is, also in JSON that
- * is a text of it, as queues deliver it. Such a body is never filed as another event, where nobody would find the person.
- * `isNamedOther`: a header names something else than a lead, which has a category as well.
+ * Tells whether a body holds a field or an id of a lead, an e-mail address or a phone number at any depth,
+ * also in texts that are JSON, as queues deliver it. Such a body is never stored as another event, where the
+ * person would be lost. `isNamedOther` is true where a header names another kind of object, which may have a
+ * category too.
  */
 export function holdsPerson(body: Json, isNamedOther = false): boolean {
   const open: Json[] = [body];
@@ -56,10 +56,10 @@ export function holdsPerson(body: Json, isNamedOther = false): boolean {
       tellsOfLead ||= members.some(isEventOfLead);
       if (hasId && tellsOfLead) return true;
     }
-    // A push of all members at once would exceed the stack where there are hundreds of thousands.
+    // Pushing hundreds of thousands of members at once would exceed the stack.
     for (const inner of Object.values(value) as readonly Json[]) open.push(inner);
   }
-  // Products have one as well.
+  // Products have a category too.
   return hasCategory && !isOfOtherKind;
 }
 
@@ -77,14 +77,16 @@ const isId = ([name, value]: Entry): boolean =>
   (typeof value === 'string' || typeof value === 'number' || Array.isArray(value)) &&
   idWord.test(wordsOf(name).at(-1) ?? '');
 
-/** A notice such as `lead.created` has the id of a lead, whatever that is called. */
+/** A notice such as `lead.created` holds the id of a lead under any name. */
 const isEventOfLead = ([name, value]: Entry): boolean =>
   typeof value === 'string' &&
   value.length <= longestLabel &&
   (name === 'type' || isEventName(name)) &&
   wordsOf(value).some((word) => leadWord.test(word));
 
-/** Forms send answers as objects with a label, such as `{"name": "phone_number", "values": ["650 555 0123"]}`. */
+/**
+ * Forms send answers as objects with a label, such as `{"name": "phone_number", "values": ["650 555 0123"]}`.
+ */
 const holdsLabelledPhone = (values: readonly Json[]): boolean =>
   values.some(isPhoneLabel) && values.some((value) => typeof value !== 'number' && holdsPhone(value));
 
@@ -102,7 +104,7 @@ function isPhone(value: Json): boolean {
   return text.length <= longestLabel && phone.test(text) && !isoDate.test(text);
 }
 
-/** Looks behind each `@` alone: a pattern that searches takes quadratic time on a long text. */
+/** A pattern that searches takes quadratic time on a long text, so this looks only around each `@`. */
 function holdsEmail(text: string): boolean {
   const plain = text.includes('%40') ? text.replaceAll('%40', '@') : text;
   for (let sign = plain.indexOf('@', 1); sign > 0; sign = plain.indexOf('@', sign + 1)) {
@@ -111,7 +113,6 @@ function holdsEmail(text: string): boolean {
   return false;
 }
 
-/** The value of a text that is JSON, or Base64 of JSON. */
 function jsonInText(text: string): Json | undefined {
   if (jsonStart.test(text)) return jsonIn(text);
   return base64Start.test(text) ? jsonIn(Buffer.from(text, 'base64').toString()) : undefined;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { sha256 } from '../json/bytes.ts';
 
-/** Whether an added id is new, was added in an earlier pass (or preloaded), or was added in this pass before. */
+/** `earlier` means an earlier pass or a preloaded id, `repeat` the current pass. */
 export type AddResult = 'new' | 'earlier' | 'repeat';
 
-/** A record whose id, if it has a plain one, is UTF-8 in `source[idStart, idEnd)`. */
+/** A record whose plain id is UTF-8 in `source[idStart, idEnd)`. */
 export interface PlainId {
   readonly hasPlainId: boolean;
   readonly source: Uint8Array;
@@ -11,29 +12,25 @@ export interface PlainId {
   readonly idEnd: number;
 }
 
-/** In words of 32 bits. A page of leads needs one block, which must not take more memory than the page. */
+/** The words of 32 bits in a block. A page of leads needs one block, which must not take more memory than the page. */
 const blockSize = 1 << 14;
-/** In bytes. Of longer ids only a digest is stored, so that every entry fits into a block. */
 const longestId = 4096;
-const lastPass = 0xffff;
+const unmet = -1;
 
 /**
  * The ids of the leads listed so far. A false duplicate would lose a lead, so ids are stored and compared whole: in an
  * open-addressing table of hashes and addresses, and the ids one after another in blocks, four bytes at a time. A million
- * UUIDs take about 60 MB, a quarter of a `Set` of strings, and there is no limit of 16.7 million entries.
+ * UUIDs take about 64 MB, a quarter of a `Set` of strings, and there is no limit of 16.7 million entries.
  */
 export class IdSet {
-  /** For each slot a hash, and the address of its entry in words plus one; 0 when the slot is free. */
+  /** A slot holds a hash, and the address of its entry in words plus one; 0 when the slot is free. */
   #slots = new Int32Array(2 << 10);
-  /** An entry is the pass and the length in one word, then the id, its last word padded with zeros. */
+  /** An entry is a word with its last pass, a word with the length, then the id, its last word padded with zeros. */
   readonly #blocks: Int32Array[] = [];
-  /** Words in use of each block but the last. */
   readonly #ends: number[] = [];
   #used = blockSize;
   #count = 0;
-  /** As entries store it: less `#passesBefore`. */
   #pass = 1;
-  #passesBefore = 0;
   /** The buffer of the last id, and its view: many leads are in one buffer. */
   #source: Uint8Array = new Uint8Array();
   #view = new DataView(this.#source.buffer);
@@ -42,74 +39,70 @@ export class IdSet {
     return this.#count;
   }
 
-  /** Adds an id that is known from a checkpoint or a bookmark: adding it again gives `earlier`. */
+  /** Adds an id from a checkpoint or a bookmark: adding it again returns `earlier`. */
   preload(id: string): void {
-    const bytes = idBytes(id);
-    this.#add(bytes, 0, bytes.length, 0);
+    this.preloadStored(idBytes(id));
   }
 
-  /** The first so many ids in the order in which they were added, in the form that `preloadStored` takes. */
+  preloadStored(bytes: Uint8Array): void {
+    const address = this.#addressOf(bytes, 0, bytes.length);
+    if (this.#passAt(address) === unmet) this.#setPass(address, 0);
+  }
+
+  /** Yields the first `count` ids in the order in which they were added, in the form that `preloadStored` takes. */
   *stored(count: number): Generator<Uint8Array, void, undefined> {
-    let left = count;
+    let remaining = count;
     for (const [i, block] of this.#blocks.entries()) {
       const end = this.#ends[i] ?? this.#used;
-      for (let at = 0; at < end && left > 0; left -= 1) {
-        const length = lengthIn(block[at] as number);
-        yield new Uint8Array(block.buffer, (at + 1) * 4, length);
-        at += 1 + Math.ceil(length / 4);
+      for (let offset = 0; offset < end && remaining > 0; remaining -= 1) {
+        const length = block[offset + 1] as number;
+        yield new Uint8Array(block.buffer, (offset + 2) * 4, length);
+        offset += wordsOf(length);
       }
     }
   }
 
-  /** Adds an id that `stored` has given, as `preload` does. */
-  preloadStored(bytes: Uint8Array): void {
-    this.#add(bytes, 0, bytes.length, 0);
-  }
-
   has(id: string): boolean {
-    const bytes = idBytes(id);
-    return this.#find(bytes, 0, bytes.length) !== undefined;
+    return this.passOf(id) !== undefined;
   }
 
-  /** Starts another pass over the same list: for ids added so far, `add` gives `earlier` once more. */
+  /** Starts another pass over the same list: for ids added so far, `add` returns `earlier` once more. */
   nextPass(): void {
-    if (this.#pass === lastPass) this.#forgetOldPasses();
     this.#pass += 1;
   }
 
-  /** The number of the pass that is under way, for `isMetSince`. */
   get pass(): number {
-    return this.#passesBefore + this.#pass;
+    return this.#pass;
   }
 
-  /** Whether this id was added in that pass or in a later one; ids that were preloaded belong to pass 0. */
+  /** Whether this id was added in that pass or in a later one; preloaded ids belong to pass 0. */
   isMetSince(id: string, pass: number): boolean {
-    const bytes = idBytes(id);
-    const header = this.#find(bytes, 0, bytes.length);
-    return header !== undefined && header >>> 16 >= pass - this.#passesBefore;
+    return (this.passOf(id) ?? unmet) >= pass;
   }
 
-  /** The pass in which this id was last added; 0 for one that was preloaded, undefined for one that is not there. */
+  /** Returns the last pass in which this id was added; 0 for a preloaded id, undefined for an unknown one. */
   passOf(id: string): number | undefined {
-    const bytes = idBytes(id);
-    const header = this.#find(bytes, 0, bytes.length);
-    if (header === undefined) return undefined;
-    const pass = header >>> 16;
-    return pass === 0 ? 0 : pass + this.#passesBefore;
+    const bytes = storedForm(idBytes(id));
+    const slot = this.#slot(this.#hash(bytes, 0, bytes.length), bytes, 0, bytes.length);
+    const address = this.#slots[slot + 1] as number;
+    return address === 0 ? undefined : this.#passAt(address);
   }
 
   add(id: string): AddResult {
     const bytes = idBytes(id);
-    return this.#add(bytes, 0, bytes.length, this.#pass);
+    return this.addBytes(bytes, 0, bytes.length);
   }
 
-  /** The same for an id that is UTF-8 in `buf[start, end)`, and whose hash is one of `hashes`, if it is given. */
+  /** Adds an id that is UTF-8 in `buf[start, end)`; `hash` is its element of `hashes`. */
   addBytes(buf: Uint8Array, start: number, end: number, hash?: number): AddResult {
-    return this.#add(buf, start, end, this.#pass, hash);
+    const address = this.#addressOf(buf, start, end, hash);
+    const pass = this.#passAt(address);
+    this.#setPass(address, this.#pass);
+    return pass === unmet ? 'new' : pass === this.#pass ? 'repeat' : 'earlier';
   }
 
   /**
-   * The hashes of the plain ids among these, which are added next. Their slots are read here, as many at once as the
+   * Returns the hashes of the plain ids among these, which are added next. Their slots are read here, as many at once as the
    * processor can: each read in an `add` of its own would wait for memory.
    */
   hashes(leads: readonly PlainId[]): Int32Array {
@@ -123,60 +116,37 @@ export class IdSet {
     let read = 0;
     for (let i = 0; i < leads.length; i += 1)
       read |= slots[(((hashes[i] as number) << 1) & mask) + 1] as number;
-    // Only because a read whose value nothing needs may be left out.
+    // Without a use of the value, the compiler could omit the reads.
     hashes[leads.length] = read;
     return hashes;
   }
 
-  /** Polls go on for years: what was added in the older half of the passes becomes as if it were preloaded. */
-  #forgetOldPasses(): void {
-    const forgotten = lastPass >>> 1;
-    for (const [i, block] of this.#blocks.entries()) {
-      const end = this.#ends[i] ?? this.#used;
-      for (let at = 0; at < end;) {
-        const header = block[at] as number;
-        const length = lengthIn(header);
-        block[at] = headerOf(Math.max(0, (header >>> 16) - forgotten), length);
-        at += 1 + Math.ceil(length / 4);
-      }
-    }
-    this.#pass -= forgotten;
-    this.#passesBefore += forgotten;
-  }
-
-  #add(buf: Uint8Array, start: number, end: number, pass: number, known?: number): AddResult {
+  /** Returns the address of the entry of an id, and appends a missing one. */
+  #addressOf(buf: Uint8Array, start: number, end: number, givenHash?: number): number {
     if (end - start > longestId) {
-      const short = digestOf(buf.subarray(start, end));
-      return this.#add(short, 0, short.length, pass);
+      const digest = storedForm(buf.subarray(start, end));
+      return this.#addressOf(digest, 0, digest.length);
     }
-    const hash = known ?? this.#hash(buf, start, end);
+    const hash = givenHash ?? this.#hash(buf, start, end);
     const slot = this.#slot(hash, buf, start, end);
     const address = this.#slots[slot + 1] as number;
-    if (address === 0) {
-      this.#slots[slot] = hash;
-      this.#slots[slot + 1] = this.#append(buf, start, end, pass);
-      this.#count += 1;
-      if (this.#count * 8 > this.#slots.length * 3) this.#grow();
-      return 'new';
-    }
-    if (pass === 0) return 'earlier';
-    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
-    const offset = (address - 1) % blockSize;
-    const header = block[offset] as number;
-    block[offset] = headerOf(pass, lengthIn(header));
-    return header >>> 16 === pass ? 'repeat' : 'earlier';
+    if (address !== 0) return address;
+    const appended = this.#append(buf, start, end);
+    this.#slots[slot] = hash;
+    this.#slots[slot + 1] = appended;
+    this.#count += 1;
+    if (this.#count * 8 > this.#slots.length * 3) this.#grow();
+    return appended;
   }
 
-  /** The header of the entry of an id; undefined where there is none. */
-  #find(buf: Uint8Array, start: number, end: number): number | undefined {
-    if (end - start > longestId) {
-      const short = digestOf(buf.subarray(start, end));
-      return this.#find(short, 0, short.length);
-    }
-    const slot = this.#slot(this.#hash(buf, start, end), buf, start, end);
-    const address = this.#slots[slot + 1] as number;
-    if (address === 0) return undefined;
-    return (this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array)[(address - 1) % blockSize];
+  #passAt(address: number): number {
+    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
+    return block[(address - 1) % blockSize] as number;
+  }
+
+  #setPass(address: number, pass: number): void {
+    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
+    block[(address - 1) % blockSize] = pass;
   }
 
   #viewOf(buf: Uint8Array): DataView {
@@ -187,7 +157,6 @@ export class IdSet {
     return this.#view;
   }
 
-  /** The mixing of MurmurHash3, one word at a time. */
   #hash(buf: Uint8Array, start: number, end: number): number {
     const view = this.#viewOf(buf);
     let hash = 0x9747b28c ^ (end - start);
@@ -199,7 +168,6 @@ export class IdSet {
     return hash ^ (hash >>> 16);
   }
 
-  /** The slot of an id, or the free slot where it belongs. */
   #slot(hash: number, buf: Uint8Array, start: number, end: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -211,20 +179,19 @@ export class IdSet {
 
   #isAt(address: number, buf: Uint8Array, start: number, end: number): boolean {
     const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
-    let at = (address - 1) % blockSize;
-    if (lengthIn(block[at] as number) !== end - start) return false;
+    let offset = ((address - 1) % blockSize) + 1;
+    if (block[offset] !== end - start) return false;
     const view = this.#viewOf(buf);
     let i = start;
     for (; i + 4 <= end; i += 4) {
-      at += 1;
-      if (block[at] !== view.getInt32(i, true)) return false;
+      offset += 1;
+      if (block[offset] !== view.getInt32(i, true)) return false;
     }
-    return i === end || block[at + 1] === lastWord(buf, i, end);
+    return i === end || block[offset + 1] === lastWord(buf, i, end);
   }
 
-  /** Keeps an id as an entry; returns its address. */
-  #append(buf: Uint8Array, start: number, end: number, pass: number): number {
-    const words = 1 + Math.ceil((end - start) / 4);
+  #append(buf: Uint8Array, start: number, end: number): number {
+    const words = wordsOf(end - start);
     if (this.#used + words > blockSize) {
       if (this.#blocks.length > 0) this.#ends.push(this.#used);
       this.#blocks.push(new Int32Array(blockSize));
@@ -233,8 +200,9 @@ export class IdSet {
     const block = this.#blocks[this.#blocks.length - 1] as Int32Array;
     const view = this.#viewOf(buf);
     const offset = this.#used;
-    block[offset] = headerOf(pass, end - start);
-    let to = offset + 1;
+    block[offset] = unmet;
+    block[offset + 1] = end - start;
+    let to = offset + 2;
     let i = start;
     for (; i + 4 <= end; i += 4, to += 1) block[to] = view.getInt32(i, true);
     if (i < end) block[to] = lastWord(buf, i, end);
@@ -257,28 +225,25 @@ export class IdSet {
   }
 }
 
-/** The last bytes of an id, padded with zeros. */
 function lastWord(buf: Uint8Array, from: number, end: number): number {
   let word = 0;
   for (let i = from, shift = 0; i < end; i += 1, shift += 8) word |= (buf[i] as number) << shift;
   return word;
 }
 
-const headerOf = (pass: number, length: number): number => (pass << 16) | length;
-const lengthIn = (header: number): number => header & 0xffff;
+const wordsOf = (length: number): number => 2 + Math.ceil(length / 4);
 
 function mixed(hash: number, word: number): number {
   const next = Math.imul(hash ^ Math.imul(word, 0xcc9e2d51), 0x5bd1e995);
   return next ^ (next >>> 15);
 }
 
-/** Never equal to the bytes of an id: these start with UTF-8 or with the byte 0xff. */
-function digestOf(id: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from([0xfe]), createHash('sha256').update(id).digest()]);
-}
+/** A digest never equals the bytes of an id, which start with UTF-8 or with the byte 0xff. */
+const storedForm = (id: Uint8Array): Uint8Array =>
+  id.length <= longestId ? id : Buffer.concat([Buffer.from([0xfe]), sha256(id)]);
 
 /**
- * The bytes that identify an id: its UTF-8. Text with lone surrogates, which UTF-8 replaces, keeps its UTF-16 units after a
+ * Returns the UTF-8 of an id. Text with lone surrogates, which UTF-8 replaces, keeps its UTF-16 units after a
  * byte that never occurs in UTF-8, so that two such ids stay different.
  */
 function idBytes(id: string): Uint8Array {
@@ -287,32 +252,28 @@ function idBytes(id: string): Uint8Array {
 }
 
 interface Copies {
-  /** In all passes, at most as many as one pass brought. */
   handedOut: number;
   met: number;
-  /** The pass that `met` counts. */
   pass: number;
 }
 
 /**
- * The records without an id of one walk. Within one pass over the list each is another record, even where their bytes are
- * the same; when the list is read again, the same bytes are the same records.
+ * The records without an id of a walk. Within a pass over the list every record is another one, even with the
+ * same bytes; in another pass, the same bytes are the same records.
  */
 export class Unidentified {
   readonly #copies = new Map<string, Copies>();
   #pass = 0;
 
-  /** The list, or a part of it, is read again. */
   nextPass(): void {
     this.#pass += 1;
   }
 
-  /** Different records so far. */
   get size(): number {
     return this.#copies.size;
   }
 
-  /** Whether the record was not handed out in an earlier pass. */
+  /** Returns false for a record of an earlier pass. */
   isNew({ bytes }: { readonly bytes: Uint8Array }): boolean {
     const digest = createHash('sha256').update(bytes).digest('base64url');
     const copies = this.#copies.get(digest) ?? { handedOut: 0, met: 0, pass: this.#pass };

@@ -1,25 +1,26 @@
 import { compact, openBrace, openBracket } from '../json/bytes.ts';
-import { documentDetail } from '../json/document-detail.ts';
 import { isObject, type Json, parseExact } from '../json/exact.ts';
-import { elementsAt, identifiedRecord, type Span, spansAt } from '../json/members.ts';
+import { identifiedRecord } from '../json/lead-reader.ts';
+import { membersAt, type Span, spansAt } from '../json/members.ts';
 import { idKinds, readDocument, recordAt, scanner } from '../json/scanner.ts';
 import { parseIsoTime } from '../time/time-text.ts';
 import { findLeads, type IdField, idIn } from './find-leads.ts';
 import { idHint, type LeadAtNames, pointerRefusal, pointerText, refusalOf } from './refusals.ts';
 import type { RawLead } from './raw-lead.ts';
 
-/** The reference tokens of a JSON Pointer (RFC 6901) to the lead in a body, where `*` steps through an array; or `auto`. */
+/**
+ * The reference tokens of a JSON Pointer (RFC 6901) to the lead in a body, where `*` steps through an array;
+ * or `auto`.
+ */
 export type LeadAt = readonly string[] | 'auto';
 
-/** The field of the specification. */
 export const plainId: IdField = { name: 'id' };
 
-/** A lead of a body. */
 export interface FoundLead {
   readonly lead: RawLead;
   /** The position of its bytes in the body; undefined when the body is the lead. */
   readonly place?: Span | undefined;
-  /** The pointer that leads to it, in which `*` steps through an array; undefined when the body is the lead. */
+  /** The pointer to it, in which `*` steps through an array; undefined when the body is the lead. */
   readonly pointer?: string | undefined;
   /** Deviations from the specification that are no reason to reject a lead. */
   readonly warnings: readonly string[];
@@ -31,23 +32,23 @@ export type ReadLeads =
 
 type Document = Extract<ReturnType<typeof readDocument>, { readonly ok: true }>;
 
-/** A body may hold so many leads: all of them are stored in one transaction. */
+/** All leads of a body are stored in one transaction. */
 const maxLeads = 1000;
 
 /**
- * Reads the leads of a body, as `readLead` reads one: at least one, and all of them or none. `auto` takes the one place where a
- * lead can be, by `findLeads`. In a pointer, `*` steps through all elements of an array, and an array at its end is all of
- * its elements; an index is refused where the array has more of them, since a 200 would lose those.
+ * Reads all leads of a body, at least one, or none of them. `auto` takes the only place where a lead can be,
+ * by `findLeads`. In a pointer, `*` steps through all elements of an array, and an array at its end means all
+ * its elements. An index is refused where the array has more elements, because a 200 would lose those.
  */
 export function readLeads(
   body: Uint8Array,
-  at: LeadAt,
+  leadAt: LeadAt,
   names: LeadAtNames = {},
   idField: IdField = plainId,
 ): ReadLeads {
   const document = readDocument(body);
-  if (!document.ok) return { ok: false, detail: documentDetail(document.fault) };
-  if (at !== 'auto') return leadsAt(document, at, names, idField);
+  if (!document.ok) return { ok: false, detail: document.detail };
+  if (leadAt !== 'auto') return leadsAt(document, leadAt, names, idField);
   const value = valueOf(document);
   const reading = findLeads(value, idField.name);
   if (reading.kind !== 'one') return { ok: false, detail: refusalOf(reading, value, names.option, idField) };
@@ -67,7 +68,7 @@ const textOf = ({ json, start, end }: Document): string => json.toString('utf8',
 
 const valueOf = (document: Document): Json => JSON.parse(textOf(document)) as Json;
 
-/** Reads the leads at a path that a person named, or that `findLeads` found: then `names` says nothing of who named it. */
+/** Reads the leads at a path that a user named, or that `findLeads` found: then `names` is empty. */
 function leadsAt(
   document: Document,
   path: readonly string[],
@@ -104,17 +105,20 @@ function leadsAt(
   return { ok: true, leads };
 }
 
-/** The values, and of an array its elements, `most` of them at most. */
-const elementsOf = (json: Buffer, spans: readonly Span[], most?: number): readonly Span[] =>
-  spans.flatMap((span) => (json[span.start] === openBracket ? elementsAt(json, span.start, most) : [span]));
+/** Returns the values, and the elements of an array in place of it, at most `limit` of them. */
+const elementsOf = (json: Buffer, spans: readonly Span[], limit?: number): readonly Span[] =>
+  spans.flatMap((span) => (json[span.start] === openBracket ? membersAt(json, span.start, limit) : [span]));
 
-/** Finds the objects in a body that may be leads, also where the receiver rejected it: it stores all leads of a body or none. */
-export function possibleLeads(body: Uint8Array, at: LeadAt, idField: IdField): readonly Uint8Array[] {
+/**
+ * Finds the objects in a body that may be leads, also in a rejected body: the receiver stores all leads of a
+ * body or none.
+ */
+export function possibleLeads(body: Uint8Array, leadAt: LeadAt, idField: IdField): readonly Uint8Array[] {
   const document = readDocument(body);
   if (!document.ok) return [];
   const { json, start, end } = document;
   const reading =
-    at === 'auto' ? findLeads(valueOf(document), idField.name) : ({ kind: 'one', path: at } as const);
+    leadAt === 'auto' ? findLeads(valueOf(document), idField.name) : ({ kind: 'one', path: leadAt } as const);
   if (reading.kind === 'none') return [];
   const paths = reading.kind === 'one' ? [reading.path] : reading.paths;
   return paths.flatMap((path) => {
@@ -136,16 +140,16 @@ interface Unread {
 const notObject: Unread = { ok: false, detail: 'it is not a JSON object' };
 
 /**
- * Reads one lead, such as a webhook body: strict JSON in UTF-8, one object, with a usable id (a string or an integer,
- * not repeated as a key), by the field that identifies it. Any other deviation from section 2 of the
- * specification is a warning. `detail` says in a few words what is wrong, and quotes nothing but single characters.
+ * Reads a lead such as a webhook body: strict JSON in UTF-8, one object, with a usable id (a string or an
+ * integer, not a repeated key) in the field that identifies it. Any other deviation from section 2 of the
+ * specification is a warning. `detail` names the fault, and quotes nothing but single characters.
  */
 export function readLead(bytes: Uint8Array, idField: IdField = plainId): ReadLead {
   const document = readDocument(bytes);
-  return document.ok ? leadOf(document, idField) : { ok: false, detail: documentDetail(document.fault) };
+  return document.ok ? leadOf(document, idField) : { ok: false, detail: document.detail };
 }
 
-/** Reads the lead that a document is, directly after it was read; `value` is the document where it was parsed before. */
+/** Must be called directly after the document was read; `value` is the parsed document. */
 function leadOf(document: Document, { name: idName }: IdField, value?: Json): ReadLead {
   const { json, start, end, hasByteOrderMark } = document;
   if (json[start] !== openBrace) return notObject;
@@ -174,7 +178,10 @@ function leadOf(document: Document, { name: idName }: IdField, value?: Json): Re
 
 type JsonObject = { readonly [key: string]: Json };
 
-/** Names where a record deviates from section 2 of the specification. A field that the specification lacks is no deviation. */
+/**
+ * Names the deviations of a record from section 2 of the specification. A field that the specification lacks
+ * is allowed.
+ */
 export function deviationsOf(record: JsonObject, idName = plainId.name): string[] {
   const deviations: string[] = [];
   const expectText = (object: JsonObject, name: string, prefix = ''): void => {
@@ -202,23 +209,21 @@ const isUtcTimestamp = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00(:?00)?)$/i.test(text) &&
   parseIsoTime(text) !== undefined;
 
-/** Reads a lead that came with this id again, whichever field holds it: `id`, or the one with the shortest path. */
+/** Reads a lead that was stored with this id, which `id` holds, or the field with the shortest path. */
 export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
   const plain = readLead(bytes);
   if (plain.ok && plain.lead.id === leadId) return plain;
   const document = readDocument(bytes);
   const paths = document.ok ? pathsTo(leadId, parseExact(textOf(document))) : [];
-  for (const path of paths.toSorted((one, other) => one.length - other.length)) {
+  for (const path of paths.toSorted((a, b) => a.length - b.length)) {
     const read = readLead(bytes, { name: path.join('.') });
     if (read.ok && read.lead.id === leadId) return read;
   }
   return plain;
 }
 
-/** So many names lead to an id at most, as in `contact.ids.main`. */
 const longestIdPath = 8;
 
-/** The names that lead to a text or a number which may be this id. */
 function pathsTo(leadId: string, value: Json, path: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof value !== 'object') return String(value) === leadId ? [path] : [];
   if (!isObject(value) || path.length === longestIdPath) return [];

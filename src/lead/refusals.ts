@@ -2,7 +2,6 @@ import { formatPointer, isObject, type Json } from '../json/exact.ts';
 import type { SpansAt } from '../json/members.ts';
 import { type IdField, idIn, idLikeName, type LeadReading, type RefusedReading } from './find-leads.ts';
 
-/** The names by which a front speaks of the place of a lead, for messages. */
 export interface LeadAtNames {
   /** The flag or setting that named the place; absent where the place was found. */
   readonly saidBy?: string | undefined;
@@ -12,12 +11,10 @@ export interface LeadAtNames {
 
 type Path = readonly string[];
 
-/** A message names so many places or members at most. */
 const maxNamed = 5;
 
 const anyway = 'takes it all the same';
 
-/** What is wrong, and what the option with a place does. */
 const problems = {
   several: ['more than one object in the body could be the lead', 'says which'],
   past: ['the only lead in the body is a former one', anyway],
@@ -28,7 +25,6 @@ const problems = {
 
 type Refused = Exclude<LeadReading, { readonly kind: 'one' }>;
 
-/** The message for a body that is not read as a lead, with the places and the settings that a person can choose from. */
 export function refusalOf(
   { kind, member, paths }: Refused,
   body: Json,
@@ -42,7 +38,6 @@ export function refusalOf(
   return `${problem}, at ${alternatives(paths)}${choice}`;
 }
 
-/** The message where `subject` says something of the lead at `pointer` that makes it none. */
 export function noticeRefusal(
   subject: string,
   kind: keyof typeof problems,
@@ -88,7 +83,6 @@ function missingPart(body: Json, idName: string, hasId: boolean): string {
     : `there is no '${idName}'${instead}`;
 }
 
-/** The members of a body that look like an id, also one object further inside: `contact.id`. */
 function idLikeMembers(body: Json): string[] {
   const object = Array.isArray(body) ? (body as readonly Json[])[0] : body;
   const idNamesIn = (value: Json | undefined): string[] =>
@@ -99,11 +93,9 @@ function idLikeMembers(body: Json): string[] {
   return [...idNamesIn(object), ...nested].slice(0, maxNamed);
 }
 
-/** The end of a message for a lead without its id. */
 export const idHint = ({ option }: IdField): string =>
   option === undefined ? '' : `; say with ${option} which field of a lead is its id`;
 
-/** The message for a path that does not lead to all leads of a body. */
 export function pointerRefusal(
   fault: Extract<SpansAt, { readonly kind: 'index' | 'nothing' }>,
   path: Path,

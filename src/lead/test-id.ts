@@ -1,4 +1,4 @@
-/** What the ids of leads begin with that a program made up to try a receiver out. */
+/** The beginnings of ids of generated leads, by which a receiver is tested. */
 export const testIdPrefixes = { send: 'leads-send-', check: 'leads-check-' } as const;
 
 const prefixes = Object.values(testIdPrefixes);

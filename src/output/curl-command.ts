@@ -2,39 +2,38 @@ import { shellWord, singleQuoted } from '../front.ts';
 import type { Secret } from '../secret.ts';
 import { sanitize } from './terminal/terminal.ts';
 
-/** A request as it would be sent. */
 export interface CurlRequest {
   readonly method: string;
   readonly url: string;
-  /** In the order in which they are sent; node's form, one character a byte. */
+  /** The headers in the order of sending, in node's form with a character for each byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
-  /** A shell line that prints the body, where it is too long to be shown. */
+  /** A shell line that prints a body which is too long to be shown. */
   readonly bodyCommand?: string | undefined;
-  /** Limits how fast the body is sent. */
   readonly bytesPerSecond?: number | undefined;
-  /** Texts that headers and URL may hold and the command must not: a shell variable stands for each. */
+  /** Secrets that headers and URL may hold: the command has a shell variable for each. */
   readonly secrets?: readonly SecretVariable[] | undefined;
-  /** A file of authorities in PEM for `--cacert`. */
   readonly caFile?: string | undefined;
-  /** Does not verify the receiver's certificate. */
   readonly insecure?: boolean | undefined;
 }
 
-/** A secret and the environment variable, or other expression behind `$`, that gives it where the command is pasted. */
+/**
+ * A secret and the environment variable, or other expression after `$`, that holds it in the shell of the
+ * user.
+ */
 export interface SecretVariable {
   readonly secret: Secret;
   readonly variable: string;
-  /** The variable replaces whole values alone: elsewhere the text may be too short to be a secret. */
+  /** Replaces whole values only: inside other texts the secret may be too short to be one. */
   readonly isWhole?: boolean;
 }
 
-/** Longer ones go through a pipe: Linux takes at most 128 KiB in one argument. */
+/** Linux takes at most 128 KiB in one argument, so longer bodies go through a pipe. */
 const longestArgument = 100_000;
 
 /**
- * The request as one line that, pasted into bash or zsh, sends the same method, headers and body bytes. A body that is
- * not printable text on one line goes through `base64 -d`.
+ * Returns a line for bash or zsh that sends the same method, headers and body bytes. A body that is not
+ * printable text on one line goes through `base64 -d`.
  */
 export function curlCommand(request: CurlRequest): string {
   const { method, url, headers, body, secrets = [], caFile, insecure = false } = request;
@@ -63,87 +62,76 @@ export function curlCommand(request: CurlRequest): string {
 }
 
 /** Replaces each secret in the value by a reference such as `$LEADS_WEBHOOK_TOKEN`. */
-export function withVariables(value: string, secrets: readonly SecretVariable[]): string {
-  return piecesOf(value, secrets)
-    .map(({ text, variable }) => (variable === undefined ? text : `$${variable}`))
-    .join('');
-}
+export const withVariables = (value: string, secrets: readonly SecretVariable[]): string =>
+  textOf(piecesOf('', value, secrets));
 
-/** curl counts the body by itself, and would add a content type of its own. */
+/** curl counts the body itself, and would add its own content type. */
 function sentHeaders(headers: CurlRequest['headers'], sendsBody: boolean): CurlRequest['headers'] {
   const sent = headers.filter(([name]) => !/^content-length$/i.test(name));
   const hasType = sent.some(([name]) => /^content-type$/i.test(name));
   return sendsBody && !hasType ? [...sent, ['Content-Type', undefinedValue]] : sent;
 }
 
-/** Removes a header that curl adds by itself; a header without a value is written with a semicolon instead. */
+/** Removes a header that curl adds; a header without a value is written with a semicolon instead. */
 const undefinedValue = '\0';
 
-/** A secret is looked for in the query alone: a token as short as `x` would be found in the host. */
 function urlWord(url: string, secrets: readonly SecretVariable[]): string {
   const [address = '', query = ''] = url.split(/(?<=\?)(.*)/s);
-  const pieces = piecesOf(query, secrets);
-  if (pieces.every(({ variable }) => variable === undefined)) return shellWord(url);
-  const words = pieces.map(({ text, variable }) =>
-    variable === undefined ? singleQuoted(text) : `"$${variable}"`,
-  );
-  return [singleQuoted(address), ...words].join('');
+  const pieces = piecesOf(address, query, secrets);
+  return pieces.every(isText) ? shellWord(url) : wordOf(pieces);
 }
 
 function headerWord(name: string, value: string, secrets: readonly SecretVariable[]): string {
   if (value === undefinedValue) return singleQuoted(`${name}:`);
   if (value.trim() === '') return singleQuoted(`${name};`);
-  // Not in the name: a token as short as `x` would be found there.
-  const [first, ...further] = piecesOf(value, secrets);
-  const start = `${name}: `;
-  const pieces: readonly Piece[] =
-    first?.variable === undefined
-      ? [{ text: start + (first?.text ?? ''), variable: undefined }, ...further]
-      : [{ text: start, variable: undefined }, first, ...further];
-  const isPlain = pieces.every(
-    ({ text, variable }) => variable !== undefined || /^[\w .:=,/+-]*$/.test(text),
-  );
-  if (isPlain && pieces.some(({ variable }) => variable !== undefined)) {
-    return `"${pieces.map(({ text, variable }) => (variable === undefined ? text : `$${variable}`)).join('')}"`;
-  }
-  return pieces
-    .map(({ text, variable }) => (variable === undefined ? headerText(text) : `"$${variable}"`))
-    .join('');
+  return wordOf(piecesOf(`${name}: `, value, secrets));
 }
 
-function headerText(text: string): string {
+/** A text, or the variable in place of a secret. */
+type Piece = string | Pick<SecretVariable, 'variable'>;
+
+const isText = (piece: Piece): piece is string => typeof piece === 'string';
+
+/** Splits a value at its secrets. The address or name before it is not searched: a token as short as `x` would be found there. */
+function piecesOf(before: string, value: string, secrets: readonly SecretVariable[]): readonly Piece[] {
+  let pieces: readonly Piece[] = [value];
+  for (const { secret, variable, isWhole = false } of secrets) {
+    const hidden = Buffer.from(secret.reveal(), 'utf8').toString('latin1');
+    if (hidden === '' || (isWhole && hidden !== value)) continue;
+    pieces = pieces.flatMap((piece) =>
+      isText(piece)
+        ? piece.split(hidden).flatMap((text, i): Piece[] => (i === 0 ? [text] : [{ variable }, text]))
+        : [piece],
+    );
+  }
+  // A split begins with a text, which may be empty.
+  const [first = '', ...further] = pieces;
+  return [before + (isText(first) ? first : ''), ...further].filter((piece) => piece !== '');
+}
+
+const textOf = (pieces: readonly Piece[]): string =>
+  pieces.map((piece) => (isText(piece) ? piece : `$${piece.variable}`)).join('');
+
+function wordOf(pieces: readonly Piece[]): string {
+  const isPlain = pieces.every((piece) => !isText(piece) || /^[\w .:=,/+-]*$/.test(piece));
+  if (isPlain && !pieces.every(isText)) return `"${textOf(pieces)}"`;
+  return pieces.map((piece) => (isText(piece) ? quotedBytes(piece) : `"$${piece.variable}"`)).join('');
+}
+
+/** Quotes a text whose characters are bytes. */
+function quotedBytes(text: string): string {
   const bytes = Buffer.from(text, 'latin1');
   const readable = printable(bytes);
   return readable === undefined ? escapedWord(bytes) : singleQuoted(readable);
 }
 
-interface Piece {
-  readonly text: string;
-  readonly variable: SecretVariable['variable'] | undefined;
-}
-
-function piecesOf(value: string, secrets: readonly SecretVariable[]): readonly Piece[] {
-  let pieces: readonly Piece[] = [{ text: value, variable: undefined }];
-  for (const { secret, variable, isWhole = false } of secrets) {
-    const hidden = Buffer.from(secret.reveal(), 'utf8').toString('latin1');
-    if (hidden === '' || (isWhole && hidden !== value)) continue;
-    pieces = pieces.flatMap((piece): readonly Piece[] =>
-      piece.variable !== undefined ? [piece] : between(piece.text.split(hidden), { text: hidden, variable }),
-    );
-  }
-  return pieces.filter(({ text }) => text !== '');
-}
-
-const between = (texts: readonly string[], hidden: Piece): readonly Piece[] =>
-  texts.flatMap((text, i): readonly Piece[] => [...(i === 0 ? [] : [hidden]), { text, variable: undefined }]);
-
-/** The text of bytes that a terminal can show and take again unchanged; undefined for any other. */
+/** Returns the text of bytes that a terminal can show and paste unchanged; undefined for any other bytes. */
 function printable(bytes: Uint8Array): string | undefined {
   const text = Buffer.from(bytes).toString('utf8');
   return sanitize(text) === text && Buffer.from(text, 'utf8').equals(bytes) ? text : undefined;
 }
 
-/** A word that holds any bytes but NUL, which no argument of a program can hold: `$'…'` of bash and zsh. */
+/** Writes any bytes as `$'…'` of bash and zsh, except NUL, which no argument can hold. */
 const escapedWord = (bytes: Uint8Array): string =>
   `$'${Array.from(bytes, (byte) =>
     byte > 0x1f && byte < 0x7f && byte !== 0x27 && byte !== 0x5c

@@ -1,15 +1,14 @@
 import { shellWord } from '../front.ts';
 import type { Explanation, Fix } from '../webhook/explain/explain-delivery.ts';
 
-/** The flags of a receiver, and those about one capture alone. */
 interface FixFlags {
   readonly receiver: string;
   readonly capture: string;
 }
 
 /**
- * The fix as words for a shell of POSIX, in which a variable stands for the secret. Undefined for a shell of Windows where
- * the fix needs quotes: those shells have none in common.
+ * Returns the fix as words for a POSIX shell, in which a variable holds the secret. Undefined for a shell of
+ * Windows where the fix needs quotes, because those shells have no common ones.
  */
 export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
   const { currentScheme: schemeName, scheme, secret, bodyForm, signedAt } = fix;
@@ -35,11 +34,11 @@ export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
   return { receiver: words.join(' '), capture: capture.join(' ') };
 }
 
-/** A header may hold any byte, and a terminal does not show each as it is. */
+/** A header may hold any byte, and a terminal does not show each of them. */
 const inAscii = (json: string): string =>
   json.replace(/[^ -~]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Sentences for the operator of a receiver; nothing is accepted because of them. */
+/** Returns sentences for the operator of a receiver, which accepts nothing because of them. */
 export function explanationLines({ sentence, fix }: Explanation, platform: string): readonly string[] {
   if (sentence === undefined) return [];
   const flags = fix === undefined ? undefined : fixFlags(fix, platform);

@@ -1,28 +1,10 @@
-import Table from 'cli-table3';
 import { sanitize } from './terminal/terminal.ts';
-import { textWidth } from './table.ts';
+import { textWidth, widestOf, wrapColumns } from './table.ts';
 
-const middle = '  ';
-const none = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle,
-};
+const gap = '  ';
 
 export interface FieldsOptions {
-  /** Columns of the terminal: longer values are wrapped to it. Undefined when piped: one line a field. */
+  /** The columns of the terminal, to which values are wrapped; undefined when piped: one line a field. */
   readonly width: number | undefined;
   readonly name?: (text: string) => string;
 }
@@ -31,56 +13,26 @@ export interface FieldsOptions {
 const readable = 20;
 
 /**
- * One record, a field a line, sanitized: names on the left, values on the right, or under their names on a terminal that
- * is too narrow for both. Ends in a newline.
+ * Draws a record, a field a line and sanitized, ending in a newline: names on the left and values on the right, or under
+ * their names on a terminal that is too narrow for both.
  */
 export function renderFields(
   fields: readonly (readonly [name: string, value: string])[],
-  options: FieldsOptions,
+  { width, name: paint = (text) => text }: FieldsOptions,
 ): string {
-  const { width, name: paint = (text: string) => text } = options;
   const names = fields.map(([name]) => sanitize(name));
-  const values = fields.map(([, value]) => sanitize(value));
-  const left = Math.max(0, ...names.map(textWidth));
-  if (width !== undefined && width - left - middle.length < readable) {
-    return stacked(names, values, width, paint);
-  }
-  const lines = draw(
-    values.map((value, i) => [names[i] ?? '', value]),
-    width === undefined ? undefined : [left, width - left - middle.length],
-  );
-  // Painted afterwards: cli-table3 may cut a name in the middle of a colour's code.
-  const waiting = names.filter((name) => name !== '');
-  const painted = lines.map((line) => {
-    const [name] = waiting;
-    if (name === undefined || !line.startsWith(name)) return line;
-    waiting.shift();
-    return paint(name) + line.slice(name.length);
+  const nameWidth = widestOf(names);
+  const room = width === undefined ? Number.POSITIVE_INFINITY : width - nameWidth - gap.length;
+  const isStacked = width !== undefined && room < readable;
+  const valueWidth = isStacked ? Math.max(2, width - gap.length) : room;
+  const lines = fields.flatMap(([, value], i) => {
+    const name = names[i] ?? '';
+    const wrapped = wrapColumns(sanitize(value), valueWidth);
+    if (isStacked) return [paint(name), ...wrapped.map((line) => gap + line)];
+    const [first = '', ...further] = wrapped;
+    const padding = ' '.repeat(nameWidth - textWidth(name)) + gap;
+    const indent = ' '.repeat(nameWidth) + gap;
+    return [`${paint(name)}${padding}${first}`, ...further.map((line) => indent + line)];
   });
-  return `${painted.join('\n')}\n`;
-}
-
-function stacked(
-  names: readonly string[],
-  values: readonly string[],
-  width: number,
-  paint: (text: string) => string,
-): string {
-  const lines = values.flatMap((value, i) => {
-    const drawn = value === '' ? [] : draw([[value]], [Math.max(1, width - middle.length)]);
-    return [paint(names[i] ?? ''), ...drawn.map((line) => middle + line)];
-  });
-  return `${lines.join('\n')}\n`;
-}
-
-/** Lines without trailing spaces; with `colWidths`, cells are wrapped to them. */
-function draw(rows: readonly string[][], colWidths: number[] | undefined): string[] {
-  const table = new Table({
-    chars: none,
-    // Colours come from the caller: cli-table3 would also draw them into a pipe.
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-    ...(colWidths !== undefined && { colWidths, wordWrap: true, wrapOnWordBoundary: false }),
-  });
-  table.push(...rows);
-  return table.toString().replace(/ +$/gm, '').split('\n');
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }

@@ -4,7 +4,6 @@ import type { Messages } from './messages.ts';
 import { noteUnreadableTimes } from './terminal/progress.ts';
 import { nearest } from './suggest.ts';
 
-/** How a front names the filters. */
 export interface FilterWords {
   readonly where: string;
   anyOf(categories: readonly string[]): string;
@@ -17,7 +16,7 @@ const flags: FilterWords = {
 
 const mostListed = 12;
 
-/** Says at the end of a walk which filters matched nothing because no lead has what they ask for. */
+/** Notes at the end of a walk which filters matched nothing because no lead has the field. */
 export function noteFilters(
   matcher: LeadMatcher,
   messages: Pick<Messages, 'note'>,
@@ -41,7 +40,7 @@ export function noteFilters(
   }
 }
 
-/** Says which fields of a flag or an option no lead has, and which fields the leads do have. */
+/** Notes which fields of a flag or an option no lead has, and which fields the leads have. */
 export function noteMissingFields(
   flag: string,
   fields: Pick<FieldPresence, 'missing' | 'names'>,
@@ -51,17 +50,17 @@ export function noteMissingFields(
   const [first] = missing;
   if (first === undefined) return;
   const { names } = fields;
-  const what =
+  const subject =
     missing.length === 1 ? `field '${first}'` : `fields ${missing.map((name) => `'${name}'`).join(', ')}`;
   const meant = missing.length === 1 ? meantField(first, names) : undefined;
   const listed = names.slice(0, mostListed).join(', ') + (names.length > mostListed ? ', …' : '');
   const help = meant === undefined ? `the fields are ${listed}` : `did you mean '${meant}'?`;
   messages.note(
     `missing ${flag}`,
-    `${flag}: there ${missing.length === 1 ? 'is' : 'are'} no ${what}; ${help}`,
+    `${flag}: there ${missing.length === 1 ? 'is' : 'are'} no ${subject}; ${help}`,
   );
 }
 
-/** `email` is `contact.email`, and `contact.emial` too. */
+/** `email` means `contact.email`, and so does `contact.emial`. */
 const meantField = (typed: string, names: readonly string[]): string | undefined =>
   names.find((name) => name.endsWith(`.${typed}`)) ?? nearest(typed, names);

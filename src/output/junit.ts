@@ -1,6 +1,5 @@
-/** One test of a report for CI servers. */
 export interface TestCase {
-  /** Groups tests, as Java's packages and classes do: `leads.check.body`. */
+  /** A dotted group such as `leads.check.body`, like a package and class of Java. */
   readonly className: string;
   readonly name: string;
   readonly ms: number;
@@ -20,8 +19,9 @@ export interface TestSuite {
 }
 
 /**
- * A JUnit file as Jenkins' xUnit plugin checks it (junit-10.xsd), and GitLab and GitHub's reporters read it: one
- * `testsuites` with one `testsuite`. Characters that XML forbids, and controls that break its readers, become U+FFFD.
+ * Returns a JUnit file as Jenkins' xUnit plugin checks it (junit-10.xsd), and as GitLab and GitHub's
+ * reporters read it: `testsuites` with one `testsuite`. Characters that XML forbids, and controls that break
+ * its readers, become U+FFFD.
  */
 export function junitDocument({ name, startedAt, ms, cases }: TestSuite): string {
   const count = (kind: TestCase['outcome']['kind']): string =>
@@ -70,11 +70,11 @@ const seconds = (ms: number): string => (Math.max(0, ms) / 1000).toFixed(3);
 
 const attributes = (values: Readonly<Record<string, string>>): string =>
   Object.entries(values)
-    // An attribute's line breaks would be read as spaces.
+    // Readers turn the line breaks of an attribute into spaces.
     .map(([name, value]) => ` ${name}="${escapeXml(value).replaceAll('\n', '&#10;')}"`)
     .join('');
 
-/** XML 1.0, section 2.2, without the controls of C1 and DEL. */
+/** The forbidden characters of XML 1.0, section 2.2, and the controls of C1 and DEL. */
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]|[\ud800-\udfff]/gu;
 
 const entities: Readonly<Record<string, string>> = {

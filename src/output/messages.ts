@@ -2,48 +2,52 @@ import { formatSeconds } from '../time/time-text.ts';
 import { sanitize } from './terminal/terminal.ts';
 import type { StatusLine } from './terminal/status-line.ts';
 
-/** Messages for the person, on stderr; each is one line, sanitized where it is written. */
+/** Messages for the user on stderr, each on one line and sanitized. */
 export interface Messages {
-  /** At most one for one cause in one run; silent under `--quiet`, unless `isAlways`. */
+  /** Writes at most one note for a cause in a run, and none under `--quiet`, unless `isAlways`. */
   note(cause: string, text: string, isAlways?: boolean): void;
-  /** What the command is for, such as a summary or a banner; silent under `--quiet`. */
+  /** Writes the summary or banner of a command; silent under `--quiet`. */
   say(text: string): void;
-  /** Requests, retries, timings: only under `--verbose`. */
+  /** Writes requests, retries and timings, only under `--verbose`. */
   verbose(text: string): void;
-  /** Said even under `--quiet`: a warning about money or safety. */
+  /** Writes a warning, also under `--quiet`. */
   warn(text: string): void;
-  /** Shows for how long the run waits, and why, until `sleep` has ended: in the status line, or in a note when it is long. */
+  /**
+   * Shows the length and the cause of a wait until `sleep` has ended: in the status line, or in a note when
+   * it is long.
+   */
   waiting<T>(wait: Wait, sleep: () => Promise<T>): Promise<T>;
-  /** Shows that an answer is awaited, once that takes long, until the returned function is called. */
+  /** Shows that the service has not answered, once that takes long, until the returned function is called. */
   asking(): () => void;
 }
 
 interface Wait {
-  /** How long it will take, in milliseconds. */
   readonly ms: number;
   /** The cause, such as `rate limited`. */
   readonly why: string;
-  /** What differs from one wait of this cause to the next, such as `retry 1 of 5`. */
+  /** A detail that differs between waits of the same cause, such as `retry 1 of 5`. */
   readonly detail?: string;
-  /** The wait is usual, or was said already: no note in a pipe. */
+  /** The wait is usual: no note in a pipe. */
   readonly isExpected?: boolean;
 }
 
-/** A wait that is shown on a terminal, one that is said in a pipe, and a silence that is said there; ms. */
+/** In milliseconds: a terminal shows a wait from the first on, a pipe gets a note from the second on. */
 const shownMs = 1000;
 const saidMs = 3000;
 
-/** Messages that go to `stderr`; `quiet` and `verbose` are the global flags. `status` is there on a terminal only. */
+/**
+ * Writes messages to `stderr`; `quiet` and `verbose` are the global flags. Only a terminal has a `status`.
+ */
 export function createMessages(
   stderr: { write(text: string): unknown },
   { verbose, quiet }: { readonly verbose: boolean; readonly quiet: boolean },
   status?: StatusLine,
 ): Messages {
-  const said = new Set<string>();
+  const notedCauses = new Set<string>();
   const write = (text: string): void => void stderr.write(`${sanitize(text)}\n`);
   const note = (cause: string, text: string, isAlways = false): void => {
-    if ((quiet && !isAlways) || said.has(cause)) return;
-    said.add(cause);
+    if ((quiet && !isAlways) || notedCauses.has(cause)) return;
+    notedCauses.add(cause);
     write(`note: ${text}`);
   };
   return {
@@ -73,7 +77,7 @@ export function createMessages(
     },
     asking() {
       if (status !== undefined) return status.asking();
-      if (quiet || said.has('asking')) return () => undefined;
+      if (quiet || notedCauses.has('asking')) return () => undefined;
       const timer = setTimeout(
         () => note('asking', `asking … no answer for ${formatSeconds(saidMs)}`),
         saidMs,

@@ -1,16 +1,18 @@
-/** Names and values of one series. Every value comes from a closed list or from the command line, never from a request. */
+/**
+ * Names and values of one series. Values come from a closed list or from the command line, never from a
+ * request.
+ */
 type Labels = Readonly<Record<string, string>>;
 
-/** One line of a family: its name is the family's with the suffix that the type asks for. */
+/** A line of a family. Its name is the family's name with the suffix that the type requires. */
 interface Sample {
   readonly suffix: '' | '_total' | '_bucket' | '_sum' | '_count' | '_info';
   readonly labels: Labels;
   readonly value: number;
 }
 
-/** One metric with all its series. */
 export interface MetricFamily {
-  /** Without a suffix; it ends in the unit where there is one. */
+  /** The name without a suffix; it ends in the unit if there is one. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'info';
   readonly unit?: 'seconds' | 'bytes' | undefined;
@@ -18,11 +20,11 @@ export interface MetricFamily {
   readonly samples: readonly Sample[];
 }
 
-/** Of `openMetricsText`, for the header `content-type`. */
+/** The `content-type` of `openMetricsText`. */
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
 /**
- * The families in the text format of OpenMetrics 1.0
+ * Writes the families in the text format of OpenMetrics 1.0
  * (https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md, "Text format").
  */
 export function openMetricsText(families: readonly MetricFamily[]): string {
@@ -53,7 +55,7 @@ function numberText(value: number): string {
   return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
 }
 
-/** A family of one value without labels, or of one for each of several labels. */
+/** Makes a family of a single value without labels, or of a value for each set of labels. */
 export const gauge = (
   { name, unit, help }: Pick<MetricFamily, 'name' | 'unit' | 'help'>,
   values: number | readonly (readonly [labels: Labels, value: number])[],
@@ -69,7 +71,7 @@ export const gauge = (
   })),
 });
 
-/** A metric that only grows, one number for each set of labels. */
+/** A metric that only grows, with a number for each set of labels. */
 export class Counter {
   readonly #about: Pick<MetricFamily, 'name' | 'help' | 'unit'>;
   readonly #series = new Map<string, { readonly labels: Labels; value: number }>();
@@ -78,12 +80,13 @@ export class Counter {
     this.#about = about;
   }
 
-  /** A new series that starts at 0: known before its first event, so that a rate over that is right, too. */
+  /**
+   * Adds a series at 0. A series must exist before its first event, so that a rate over that event is right.
+   */
   add(key: string, labels: Labels): void {
     this.#series.set(key, { labels, value: 0 });
   }
 
-  /** False where there is no such series. */
   increment(key: string): boolean {
     const series = this.#series.get(key);
     if (series !== undefined) series.value += 1;
@@ -99,14 +102,14 @@ export class Counter {
   }
 }
 
-/** How many values were at most each of some bounds, and their sum. */
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** By the smallest bound that the value does not exceed; the last one for values above all. */
+  /**
+   * Counts by the smallest bound that a value does not exceed; the last one is for values above all bounds.
+   */
   readonly #counts: Float64Array;
   #sum = 0;
 
-  /** `bounds` in growing order. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = new Float64Array(bounds.length + 1);
@@ -120,7 +123,6 @@ export class Histogram {
     this.#sum += value;
   }
 
-  /** The lines of it, with these labels. */
   samples(labels: Labels = {}): Sample[] {
     let count = 0;
     const samples: Sample[] = [];

@@ -4,7 +4,10 @@ import { outputError } from '../files/errors.ts';
 import type { Output } from '../host.ts';
 import { escapeJson } from './terminal/terminal.ts';
 
-/** Writes and waits until the stream took it. Throws `OutputError` (disk full, I/O), or `InterruptedError` (EPIPE). */
+/**
+ * Writes and waits until the stream has taken the data. Rejects with an `OutputError` (disk full, I/O), or an
+ * `InterruptedError` (EPIPE).
+ */
 export function write(stream: Writable, data: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(data, (error) => {
@@ -14,18 +17,17 @@ export function write(stream: Writable, data: string | Uint8Array): Promise<void
   });
 }
 
-/** One JSON document and a line break; on a terminal, without what could drive it. */
+/** Writes a JSON document and a line break; on a terminal, unsafe characters are escaped. */
 export function writeJson(stdout: Output, document: unknown, indent?: number): Promise<void> {
   const json = JSON.stringify(document, null, indent);
   return write(stdout, `${stdout.isTTY === true ? escapeJson(json) : json}\n`);
 }
 
-/** Characters that may wait for a slow reader before deliveries wait as well. */
 const mostUnsent = 1024 * 1024;
 
 /**
- * stdout of a process that may outlive its reader: a failed write is reported once and never thrown into the middle of
- * a delivery. Text written in one turn of the event loop leaves in one piece.
+ * The stdout of a process that may outlive its reader. A failed write is reported once and never thrown into
+ * a delivery. Text of one turn of the event loop is written at once.
  */
 export class StdoutWriter {
   readonly #stream: Output;
@@ -38,19 +40,18 @@ export class StdoutWriter {
   #failed = false;
   #idle: (() => void)[] = [];
 
-  /** `onBehind` is called whenever a write has to wait for the reader. */
   constructor(stream: Output, onFailure: (error: Error) => void, onBehind: () => void = () => undefined) {
     this.#stream = stream;
     this.#onFailure = onFailure;
     this.#onBehind = onBehind;
   }
 
-  /** Set when the reader was given up before it had read everything. */
+  /** Set when the writer gave up a reader that had not read everything. */
   get abandoned(): OutputError | undefined {
     return this.#abandoned;
   }
 
-  /** Gives the reader up after that time: a pipe that is never read must not keep the process. */
+  /** Gives the reader up after that time: a pipe without a reader must not keep the process. */
   giveUpAfter(ms: number): void {
     const timer = setTimeout(() => {
       if (this.#failed || this.#unsent === 0) return;
@@ -61,7 +62,7 @@ export class StdoutWriter {
     timer.unref();
   }
 
-  /** Undefined when there is room for more; otherwise resolves when the reader has caught up. */
+  /** Returns undefined when there is room for more; otherwise resolves when the reader has caught up. */
   write(text: string): Promise<void> | void {
     if (text === '' || this.#failed) return;
     this.#waiting += text;
@@ -74,7 +75,7 @@ export class StdoutWriter {
     return this.drained();
   }
 
-  /** Resolves when everything written so far has left, or cannot leave any more. */
+  /** Resolves when everything written so far has left, or cannot leave. */
   drained(): Promise<void> {
     this.#flush();
     if (this.#unsent === 0 || this.#failed) return Promise.resolve();

@@ -1,28 +1,29 @@
-/** The known word that was probably meant: one that begins so, or has a slip or two. Undefined rather than far-fetched. */
-export function nearest(typed: string, known: readonly string[]): string | undefined {
+/**
+ * Returns the word that the user probably meant: it begins with the typed text, or differs by a slip or two.
+ */
+export function nearest(typed: string, words: readonly string[]): string | undefined {
   const word = typed.toLowerCase();
   if (word.length < 2) return undefined;
-  const begins = known.filter((candidate) => candidate.toLowerCase().startsWith(word));
+  const begins = words.filter((candidate) => candidate.toLowerCase().startsWith(word));
   if (begins.length === 1) return begins[0];
   const allowed = word.length <= 3 ? 1 : word.length <= 7 ? 1.5 : 2.5;
   let best: string | undefined;
   let bestDistance = Infinity;
-  for (const candidate of known) {
+  for (const candidate of words) {
     const distance = editDistance(word, candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return bestDistance <= allowed ? best : undefined;
 }
 
-/** A hint, or undefined when no known word is near. */
-export function didYouMean(typed: string, known: readonly string[]): string | undefined {
-  const word = nearest(typed, known);
+export function didYouMean(typed: string, words: readonly string[]): string | undefined {
+  const word = nearest(typed, words);
   return word === undefined ? undefined : `did you mean '${word}'?`;
 }
 
 /**
- * Letters to insert, delete, replace, or swap with their neighbour (optimal string alignment). A replaced letter counts
- * one and a half: `test` is not a slip of `list`, and `lsit` is.
+ * Counts letters to insert, delete, replace, or swap with their neighbour (optimal string alignment). A
+ * replaced letter counts one and a half: `test` is not a slip of `list`, but `lsit` is.
  */
 function editDistance(from: string, to: string): number {
   let twoAbove: number[] = [];

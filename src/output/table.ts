@@ -4,22 +4,20 @@ import { write } from './stdout.ts';
 import { paletteFor, terminalWidth, sanitize } from './terminal/terminal.ts';
 
 export interface TableOptions extends FitOptions {
-  /** Columns of the terminal; undefined when piped: then nothing is cut. */
+  /** The columns of the terminal; undefined when piped, where nothing is cut. */
   readonly width: number | undefined;
-  /** Draws a cell of the head; for colours. */
   readonly head?: (text: string) => string;
-  /** Draws one cell that was already sanitized, cut and padded; for colours. */
+  /** Colours a cell that was sanitized, cut and padded before. */
   readonly cell?: (text: string, row: number, head: string) => string;
-  /** Leaves columns out that have no text in any row. */
   readonly hidesEmpty?: boolean;
-  /** Is given the heads that were left out for lack of space, if there are any. */
+  /** Receives the heads of the columns that did not fit, if any. */
   readonly onDrop?: (heads: readonly string[]) => void;
 }
 
 /**
- * Rows as aligned columns without borders, sanitized, ending in a newline. On a terminal a row fits its width: the steps
- * of `narrowing` are taken, then the widest columns are cut, and a cut cell ends in `…`. Wide characters and emoji count
- * as the columns they take.
+ * Draws rows as aligned columns without borders, sanitized, ending in a newline. On a terminal a row fits its
+ * width: first the steps of `narrowing` are taken, then the widest columns are cut, and a cut cell ends in
+ * `…`. Wide characters and emoji count as the columns that they take.
  */
 export function renderTable(
   heads: readonly string[],
@@ -46,7 +44,7 @@ export function renderTable(
   ].join('');
 }
 
-/** The same on stdout, as wide as that is, under a dim head. */
+/** Draws the table on stdout in its width, with a dim head. */
 export async function writeTable(
   heads: readonly string[],
   rows: readonly (readonly string[])[],
@@ -61,9 +59,9 @@ export async function writeTable(
 const same = (text: string): string => text;
 
 function pad(text: string, width: number, isRight = false): string {
-  const shown = truncate(text, width);
-  const space = ' '.repeat(Math.max(0, width - textWidth(shown)));
-  return isRight ? space + shown : shown + space;
+  const cell = truncate(text, width);
+  const space = ' '.repeat(Math.max(0, width - textWidth(cell)));
+  return isRight ? space + cell : cell + space;
 }
 
 interface Column {
@@ -71,17 +69,14 @@ interface Column {
   readonly cells: readonly string[];
 }
 
-/** What a table does without on a narrow terminal: a whole column, or the long form of its cells. */
 export type NarrowingStep = { readonly drop: string } | { readonly shorten: string };
 
 export interface FitOptions {
-  /** Heads of columns that stay whole as long as others can give way: ids, times. */
+  /** The heads of columns such as ids and times, which are cut last. */
   readonly whole?: readonly string[];
-  /** Heads of columns of numbers, which end at the same place. */
+  /** The heads of columns of numbers, which end at the same place. */
   readonly right?: readonly string[];
-  /** Taken in this order, each only while the columns do not fit. */
   readonly narrowing?: readonly NarrowingStep[];
-  /** The cells of one column in a shorter form, for `shorten`. */
   readonly short?: (cells: readonly string[]) => readonly string[];
 }
 
@@ -98,7 +93,6 @@ interface Measured extends Column {
   readonly whole: boolean;
 }
 
-/** The columns that fit `width` side by side, each with the width that it gets. Without `width`, all as wide as they are. */
 function fitColumns(
   all: readonly Column[],
   width: number | undefined,
@@ -129,13 +123,15 @@ const leastWidth = ({ whole, natural }: Measured): number => (whole ? natural : 
 const roomFor = (columns: readonly Measured[], width: number): number =>
   width - gap.length * (columns.length - 1);
 
-/** Takes a column at a time away from the widest, of those that may give way first, until all fit. */
+/** Narrows the widest column by a column of the terminal at a time until all fit, and whole columns last. */
 function narrowed(columns: readonly Measured[], room: number): FittedColumn[] {
   const widths = columns.map(({ natural }) => natural);
   let excess = sum(widths) - room;
   for (const sparing of [true, false]) {
     for (; excess > 0; excess -= 1) {
-      const candidates = widths.map((own, i) => (sparing && columns[i]?.whole === true ? 0 : own));
+      const candidates = widths.map((columnWidth, i) =>
+        sparing && columns[i]?.whole === true ? 0 : columnWidth,
+      );
       const widest = Math.max(...candidates);
       if (widest <= narrowest) break;
       widths[candidates.indexOf(widest)] = widest - 1;
@@ -144,11 +140,14 @@ function narrowed(columns: readonly Measured[], room: number): FittedColumn[] {
   return columns.map((column, i) => ({ ...column, width: widths[i] ?? 0 }));
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 const isoTime = /^\d{4}-(\d\d-\d\d)T(\d\d:\d\d:\d\d)/;
 
-/** ISO 8601 times of one column in fewer columns: `HH:MM:SS` where all are of one day, else with month and day before. */
+/**
+ * Shortens the ISO 8601 times of a column to `HH:MM:SS`, with month and day where they are not all of one
+ * day.
+ */
 export function shortTimes(cells: readonly string[]): string[] {
   const days = new Set(cells.filter((cell) => isoTime.test(cell)).map((cell) => cell.slice(0, 10)));
   return cells.map((cell) => {
@@ -165,7 +164,10 @@ const units = [
   ['s', 1000],
 ] as const;
 
-/** `3m ago`, `in 2h`, `now`: milliseconds since the epoch, in the largest unit that fits. */
+/**
+ * Returns the distance in the largest unit that fits, such as `3m ago`, `in 2h` or `now`; both times are
+ * milliseconds since the epoch.
+ */
 export function relativeTime(time: number, now: number): string {
   const distance = Math.abs(now - time);
   for (const [name, ms] of units) {
@@ -177,28 +179,38 @@ export function relativeTime(time: number, now: number): string {
 }
 
 /**
- * Columns that text takes on a terminal: wide characters and emoji take two, combining marks none. A spacing combining
- * mark, as vowels of Devanagari are, takes one, as in xterm, tmux and VTE.
+ * Returns the columns that a text takes on a terminal: wide characters and emoji take two, combining marks
+ * zero. A spacing combining mark, such as a vowel of Devanagari, takes one, as in xterm, tmux and VTE.
  */
 export const textWidth = (text: string): number =>
   plain.test(text) ? text.length : measure(text).width + (text.match(spacingMark)?.length ?? 0);
 
-/** Of the widest of some texts; 0 where there is none. */
 export const widestOf = (texts: readonly string[]): number =>
   texts.reduce((widest, text) => Math.max(widest, textWidth(text)), 0);
 
-/** Most text is plain: it needs no patterns for emoji, which take milliseconds to compile. */
+/** Most text is plain and needs no patterns for emoji, which take milliseconds to compile. */
 const plain = /^[\x20-\x7e]*$/;
 const spacingMark = /\p{Mc}/gu;
 
-/** The longest beginning that takes at most `width` columns, cut between graphemes and ended with `…`. */
-export function truncate(text: string, width: number): string {
-  if (textWidth(text) <= width) return text;
-  for (let limit = width; limit > 1; limit -= 1) {
-    const { index } = measure(text, { limit, ellipsis: '…', ellipsisWidth: 1 });
-    const shown = `${text.slice(0, index)}…`;
-    // The library cuts a column too late after U+FFFD, which sanitizing inserts, and counts no spacing mark.
-    if (textWidth(shown) <= width) return shown;
+/** Cuts a text to `width` columns, between graphemes and with `…` at the end. */
+export const truncate = (text: string, width: number): string =>
+  textWidth(text) <= width ? text : `${text.slice(0, fittingLength(text, width - 1))}…`;
+
+export function wrapColumns(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const line = text.slice(start, start + Math.max(1, fittingLength(text.slice(start), width)));
+    lines.push(line);
+    start += line.length;
   }
-  return '…';
+  return lines;
+}
+
+function fittingLength(text: string, width: number): number {
+  for (let limit = width; limit > 0; limit -= 1) {
+    const { index } = measure(text, { limit, ellipsis: '' });
+    // The library cuts a column too late after U+FFFD, which sanitizing inserts, and counts no spacing mark.
+    if (textWidth(text.slice(0, index)) <= width) return index;
+  }
+  return 0;
 }

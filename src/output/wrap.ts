@@ -1,4 +1,7 @@
-/** Lines of at most `width` columns, broken between words only; a longer word stands alone. Indentation stays. */
+/**
+ * Wraps a text to lines of at most `width` columns, between words only; a longer word gets its own line.
+ * Indentation stays.
+ */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split('\n')) {

@@ -1,14 +1,17 @@
 import { longestTimerMs } from './time-text.ts';
 
-/** Time as a dependency: `now` in milliseconds since the epoch; `sleep` rejects with the signal's reason when aborted. */
+/**
+ * The time as a dependency. `now` is in milliseconds since the epoch; `sleep` rejects with the signal's
+ * reason when aborted.
+ */
 export interface Clock {
   now(): number;
-  /** Milliseconds since some moment of this process; goes on evenly when somebody sets the system's time. */
+  /** The monotonic clock in milliseconds: it does not change when the system's time is set. */
   steady(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Whether the whole time passed; false where the signal ended it, or had ended it before. */
+/** Returns whether the whole time passed; false where the signal ended it. */
 export const slept = (clock: Pick<Clock, 'sleep'>, ms: number, signal?: AbortSignal): Promise<boolean> =>
   clock.sleep(ms, signal).then(
     () => true,

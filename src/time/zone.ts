@@ -5,20 +5,25 @@ const day = 86_400_000;
 const quarter = 15 * minute;
 const mostRemembered = 10_000;
 
-/** What `Intl` knows of one time zone. */
 interface ZoneOffsets {
   readonly format: Intl.DateTimeFormat;
-  /** By the number of the quarter since the epoch, in milliseconds: asking anew takes several microseconds. */
+  /**
+   * Offsets by the number of the quarter since the epoch, in milliseconds: `format` takes several
+   * microseconds.
+   */
   readonly known: Map<number, number>;
 }
 
 const zones = new Map<string, ZoneOffsets>();
 
-/** A time zone that this runtime knows, such as `Europe/Madrid`, in its usual case; undefined for any other text. */
+/**
+ * Returns a time zone of this runtime, such as `Europe/Madrid`, in its usual case; undefined for any other
+ * text.
+ */
 export function zoneNamed(text: string): string | undefined {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions();
-    // A zone may have several names, of which releases of the runtime prefer different ones.
+    // Releases of the runtime prefer different names of the same zone.
     return timeZone.toLowerCase() === text.toLowerCase() ? timeZone : text;
   } catch (error) {
     if (error instanceof RangeError) return undefined;
@@ -26,7 +31,7 @@ export function zoneNamed(text: string): string | undefined {
   }
 }
 
-/** How far clocks in a zone are ahead of UTC at a moment; both in milliseconds. */
+/** Returns how far a zone is ahead of UTC at a moment; both in milliseconds. */
 export function offsetAt(time: number, zone: string): number {
   if (zone === 'UTC') return 0;
   let offsets = zones.get(zone);
@@ -35,8 +40,8 @@ export function offsetAt(time: number, zone: string): number {
     zones.set(zone, (offsets = { format, known: new Map() }));
   }
   const key = Math.floor(time / quarter);
-  const known = offsets.known.get(key);
-  if (known !== undefined) return known;
+  const remembered = offsets.known.get(key);
+  if (remembered !== undefined) return remembered;
   if (offsets.known.size >= mostRemembered) offsets.known.clear();
   const [, sign, hours = 0, minutes = 0, seconds = 0] =
     /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(offsets.format.format(time)) ?? [];
@@ -46,31 +51,33 @@ export function offsetAt(time: number, zone: string): number {
   return offset;
 }
 
-/** What the clock on the wall shows, in milliseconds as if the wall were in UTC. */
 const wallTime = (time: number, zone: string): number => time + offsetAt(time, zone);
 
 /**
- * When the clock on the wall shows that, in milliseconds since the epoch: the first of two moments where clocks are set
- * back, and as much later as is skipped where they are set forward, so that a day without midnight begins with its first moment.
+ * Returns the moment of a local time in milliseconds since the epoch. It is the first of two moments where
+ * clocks are set back. Where they are set forward, it is later by the skipped time, so that a day without
+ * midnight begins with its first moment.
  */
 export function instantOf(wall: number, zone: string): number {
   const before = wall - offsetAt(wall - day, zone);
   const after = wall - offsetAt(wall + day, zone);
-  const shown = [before, after].filter((time) => wallTime(time, zone) === wall);
-  return shown.length === 0 ? before : Math.min(...shown);
+  const moments = [before, after].filter((time) => wallTime(time, zone) === wall);
+  return moments.length === 0 ? before : Math.min(...moments);
 }
 
-/** The first moment of the day, or of the ISO week, that a moment is in, or of one so many days or weeks after it. */
+/**
+ * Returns the first moment of the day, or of the ISO week, around a moment; `later` counts days or weeks
+ * after it.
+ */
 export function startOfDays(time: number, unit: 'day' | 'week', zone: string, later = 0): number {
   const today = Math.floor(wallTime(time, zone) / day) * day;
   const begin = unit === 'day' ? today : today - daysAfterMonday(today) * day;
   return instantOf(begin + later * (unit === 'day' ? 1 : 7) * day, zone);
 }
 
-/** Of midnight of a day on the wall: 0 for Monday. */
 const daysAfterMonday = (wall: number): number => (new Date(wall).getUTCDay() + 6) % 7;
 
-/** ISO 8601 to the second, or finer with `digits`, with the offset of the zone; `Z` for UTC. */
+/** Formats ISO 8601 to the second, or finer with `digits`, with the offset of the zone or `Z` for UTC. */
 export function formatInstant(time: number, zone: string, digits = false): string {
   const offset = offsetAt(time, zone);
   const wall = new Date(time + offset).toISOString();
@@ -81,15 +88,16 @@ export function formatInstant(time: number, zone: string, digits = false): strin
   return `${cut.slice(0, -1)}${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** Half-open, in milliseconds since the epoch. */
+/** A half-open range in milliseconds since the epoch. */
 export interface Stretch {
   readonly since: number;
   readonly until: number;
 }
 
 /**
- * A whole stretch of the calendar: `2026`, `2026-10`, `2026-W42` (ISO 8601), `2026-10-31`, `today`, `yesterday`, and
- * `this-` and `last-` with `week`, `month` and `year`. Undefined for any other text, and for what the calendar does not have.
+ * Parses a whole stretch of the calendar: `2026`, `2026-10`, `2026-W42` (ISO 8601), `2026-10-31`, `today`,
+ * `yesterday`, and `this-` and `last-` with `week`, `month` and `year`. Undefined for any other text, and for
+ * a stretch that the calendar does not have.
  */
 export function parseStretch(text: string, now: number, zone: string): Stretch | undefined {
   const days = calendarDays(text.trim().toLowerCase(), Math.floor(wallTime(now, zone) / day) * day);
@@ -98,7 +106,6 @@ export function parseStretch(text: string, now: number, zone: string): Stretch |
   return { since: instantOf(since, zone), until: instantOf(until, zone) };
 }
 
-/** The midnights on the wall at which a stretch begins and ends; `today` is that of the present day. */
 function calendarDays(word: string, today: number): readonly [number, number] | undefined {
   if (word === 'today') return [today, today + day];
   if (word === 'yesterday') return [today - day, today];
@@ -129,7 +136,7 @@ const monthsFrom = (year: number, month: number, count: number): readonly [numbe
   Date.UTC(year, month + count, 1),
 ];
 
-/** A week belongs to the year that its Thursday is in; the fourth of January is always in the first. */
+/** A week belongs to the year of its Thursday; the fourth of January is always in the first week. */
 function isoWeek(year: number, week: number): readonly [number, number] | undefined {
   const fourth = Date.UTC(year, 0, 4);
   const monday = fourth + (7 * (week - 1) - daysAfterMonday(fourth)) * day;

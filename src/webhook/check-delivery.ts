@@ -5,14 +5,7 @@ import { headerNotice } from '../lead/change-notices.ts';
 import { type IdField, isOfPerson } from '../lead/find-leads.ts';
 import { holdsPerson } from '../lead/holds-person.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
-import {
-  type OtherDelivery,
-  type Rejection,
-  rejection,
-  otherDelivery,
-  type Rejected,
-  rejected,
-} from './delivery-answer.ts';
+import { type OtherDelivery, type Rejection, rejection, otherDelivery } from './delivery-answer.ts';
 import type { Authentic, Scheme, Verifier, Handshake } from './scheme.ts';
 import { checkTimestamp } from './timestamp.ts';
 import { utf8 } from '../json/bytes.ts';
@@ -85,11 +78,11 @@ export function checkDelivery(
     return (mayBeHandshake ? answerHandshake(delivery, policy.scheme) : undefined) ?? wrongTarget;
   }
   const authentic = policy.scheme.authenticate(delivery, policy.keys);
-  if (!authentic.ok) return rejection(authentic.reason, authentic.detail);
+  if (!authentic.ok) return authentic;
   const content = jsonContent(delivery);
-  if (!content.ok) return rejection(content.reason, content.detail);
+  if (!content.ok) return content;
   const time = checkTimestamp(authentic, policy.scheme.toleranceMs, now);
-  if (!time.ok) return rejection(time.reason, time.detail);
+  if (!time.ok) return time;
   const handshake = otherEvents && answerHandshake(delivery, policy.scheme);
   if (handshake !== undefined) return handshake;
   const { leadAt = 'auto', leadAtNames, idField = plainId } = policy;
@@ -163,9 +156,9 @@ export function checkCredential(
   now: number,
 ): Authentic | Rejection {
   const verified = scheme.authenticate(delivery, keys);
-  if (!verified.ok) return rejection(verified.reason, verified.detail);
+  if (!verified.ok) return verified;
   const time = checkTimestamp(verified, scheme.toleranceMs, now);
-  return time.ok ? verified : rejection(time.reason, time.detail);
+  return time.ok ? verified : time;
 }
 
 function checkTarget(
@@ -197,7 +190,7 @@ export function checkHead(
   const isAbsent = !head.rawHeaders.some(([name]) => names.includes(name.toLowerCase()));
   if (!isAbsent && scheme.ignoresBody !== true) return undefined;
   const verified = scheme.authenticate(head, keys);
-  return verified.ok ? undefined : rejection(verified.reason, verified.detail);
+  return verified.ok ? undefined : verified;
 }
 
 const mediaType = /^(?:application\/(?:[!#$&^_.+a-z0-9-]+\+)?|text\/)json$/i;
@@ -206,16 +199,16 @@ const mediaType = /^(?:application\/(?:[!#$&^_.+a-z0-9-]+\+)?|text\/)json$/i;
  * Accepts `application/json` (specification, section 4.2) or another JSON type, without compression. It ignores
  * a `charset`, which means nothing for JSON (RFC 8259, section 11).
  */
-export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
+export function jsonContent(delivery: Delivery): { ok: true } | Rejection {
   const types = headerValues(delivery, 'content-type');
   const [type] = types;
-  if (type === undefined) return rejected('wrong_content_type', 'the header content-type is missing');
-  if (types.length > 1) return rejected('wrong_content_type', 'the header content-type was sent twice');
+  if (type === undefined) return rejection('wrong_content_type', 'the header content-type is missing');
+  if (types.length > 1) return rejection('wrong_content_type', 'the header content-type was sent twice');
   const problem = type === 'application/json' ? undefined : problemOfType(type);
-  if (problem !== undefined) return rejected('wrong_content_type', problem);
+  if (problem !== undefined) return rejection('wrong_content_type', problem);
   const coding = headerValues(delivery, 'content-encoding').find((value) => !/^identity$/i.test(value));
   if (coding !== undefined) {
-    return rejected(
+    return rejection(
       'encoded_body',
       `the body is sent with content-encoding '${coding}'; only identity is accepted`,
     );

@@ -1,48 +1,41 @@
-/** The HTTP status for each reason (contract, "Answers"). */
-const statuses = {
-  foreign_host: 403,
-  wrong_verify_token: 403,
-  wrong_path: 404,
-  wrong_method: 405,
-  missing_credential: 401,
-  repeated_credential: 401,
-  malformed_credential: 401,
-  wrong_credential: 401,
-  missing_timestamp: 401,
-  malformed_timestamp: 401,
-  stale_timestamp: 401,
-  future_timestamp: 401,
-  missing_nonce: 401,
-  replayed_nonce: 401,
-  wrong_content_type: 415,
-  encoded_body: 415,
-  not_json: 400,
-  not_a_lead: 400,
-  too_large: 413,
-  too_slow: 408,
-  too_many_headers: 431,
-  malformed_request: 400,
-  failed_expectation: 417,
-  incomplete_body: 400,
-  overloaded: 503,
-  cannot_store: 503,
-  told_to_fail: 503,
-} as const;
+/** The HTTP status and the public message for each reason (contract, "Answers"). */
+const reasons = {
+  foreign_host: [403, 'nothing is received for this Host or Origin'],
+  wrong_verify_token: [403, 'the verify token is wrong'],
+  wrong_path: [404, 'nothing is received at this path'],
+  wrong_method: [405, 'a delivery must be a POST'],
+  missing_credential: [401, 'the token or signature is missing'],
+  repeated_credential: [401, 'the token or signature was sent more than once'],
+  malformed_credential: [401, 'the token or signature is malformed'],
+  wrong_credential: [401, 'the token or signature is wrong'],
+  missing_timestamp: [401, 'the timestamp is missing'],
+  malformed_timestamp: [401, 'the timestamp is malformed'],
+  stale_timestamp: [401, 'the timestamp is too old'],
+  future_timestamp: [401, 'the timestamp lies in the future'],
+  missing_nonce: [401, 'the nonce or delivery id is missing'],
+  replayed_nonce: [401, 'the nonce or delivery id was used before with another body'],
+  wrong_content_type: [415, 'the content type must be application/json in UTF-8'],
+  encoded_body: [415, 'the body must not be compressed or otherwise encoded'],
+  not_json: [400, 'the body is not JSON'],
+  not_a_lead: [400, 'the body is not a lead: a JSON object with an id'],
+  too_large: [413, 'the body is too large'],
+  too_slow: [408, 'the request took too long'],
+  too_many_headers: [431, 'the headers are too many or too large'],
+  malformed_request: [400, 'this is not a well-formed HTTP/1.1 request'],
+  failed_expectation: [417, 'only 100-continue can be expected'],
+  incomplete_body: [400, 'the body is not complete'],
+  overloaded: [503, 'too much at once; send it again later'],
+  cannot_store: [503, 'the lead could not be stored; send it again later'],
+  told_to_fail: [503, 'failed on purpose, to see what the sender does'],
+} as const satisfies Readonly<Record<string, readonly [status: number, message: string]>>;
 
 /** Why a delivery was rejected. Machine-readable; part of the `events` format. */
-export type RejectReason = keyof typeof statuses;
+export type RejectReason = keyof typeof reasons;
 
-export const rejectReasons = Object.keys(statuses) as readonly RejectReason[];
-
-export interface Rejected {
-  readonly ok: false;
-  readonly reason: RejectReason;
-  readonly detail: string;
-}
-
-export const rejected = (reason: RejectReason, detail: string): Rejected => ({ ok: false, reason, detail });
+export const rejectReasons = Object.keys(reasons) as readonly RejectReason[];
 
 export interface Rejection {
+  readonly ok: false;
   readonly kind: 'rejected';
   readonly status: number;
   readonly reason: RejectReason;
@@ -51,8 +44,9 @@ export interface Rejection {
 }
 
 export const rejection = (reason: RejectReason, detail: string): Rejection => ({
+  ok: false,
   kind: 'rejected',
-  status: statuses[reason],
+  status: reasons[reason][0],
   reason,
   detail,
 });
@@ -104,7 +98,7 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
     case 'duplicate':
       return { status: 200, body: { status: outcome.kind, id: outcome.leadId } };
     case 'rejected': {
-      const body = { error: outcome.reason, message: messages[outcome.reason] };
+      const body = { error: outcome.reason, message: reasons[outcome.reason][1] };
       if (outcome.status === 405) return { status: 405, body, headers: { allow: 'POST' } };
       if (isTemporary(outcome.reason)) {
         return { status: outcome.status, body, headers: { 'retry-after': retryAfterSeconds } };
@@ -129,33 +123,3 @@ const isTemporary = (reason: RejectReason): boolean => reason === 'overloaded' |
 
 /** A database that restarts, and a full memory, need about this long to recover. */
 const retryAfterSeconds = '5';
-
-const messages: Readonly<Record<RejectReason, string>> = {
-  foreign_host: 'nothing is received for this Host or Origin',
-  wrong_verify_token: 'the verify token is wrong',
-  wrong_path: 'nothing is received at this path',
-  wrong_method: 'a delivery must be a POST',
-  missing_credential: 'the token or signature is missing',
-  repeated_credential: 'the token or signature was sent more than once',
-  malformed_credential: 'the token or signature is malformed',
-  wrong_credential: 'the token or signature is wrong',
-  missing_timestamp: 'the timestamp is missing',
-  malformed_timestamp: 'the timestamp is malformed',
-  stale_timestamp: 'the timestamp is too old',
-  future_timestamp: 'the timestamp lies in the future',
-  missing_nonce: 'the nonce or delivery id is missing',
-  replayed_nonce: 'the nonce or delivery id was used before with another body',
-  wrong_content_type: 'the content type must be application/json in UTF-8',
-  encoded_body: 'the body must not be compressed or otherwise encoded',
-  not_json: 'the body is not JSON',
-  not_a_lead: 'the body is not a lead: a JSON object with an id',
-  too_large: 'the body is too large',
-  too_slow: 'the request took too long',
-  too_many_headers: 'the headers are too many or too large',
-  malformed_request: 'this is not a well-formed HTTP/1.1 request',
-  failed_expectation: 'only 100-continue can be expected',
-  incomplete_body: 'the body is not complete',
-  overloaded: 'too much at once; send it again later',
-  cannot_store: 'the lead could not be stored; send it again later',
-  told_to_fail: 'failed on purpose, to see what the sender does',
-};

@@ -1,5 +1,5 @@
 import { invalidHeaderName } from './errors.ts';
-import { type Rejected, rejected } from './delivery-answer.ts';
+import { type Rejection, rejection } from './delivery-answer.ts';
 
 /** A complete HTTP request that pushes a lead to a receiver, not yet parsed. */
 export interface Delivery {
@@ -42,7 +42,7 @@ export function soleHeader(
   delivery: Pick<Delivery, 'rawHeaders'>,
   name: string,
   absent?: AbsentReason,
-): { ok: true; value: string } | Rejected {
+): { ok: true; value: string } | Rejection {
   const values = headerValues(delivery, name);
   return problemOfSole(values, name, absent) ?? { ok: true, value: values[0] ?? '' };
 }
@@ -51,13 +51,13 @@ export function problemOfSole(
   values: readonly string[],
   name: string,
   absent: AbsentReason = 'missing_credential',
-): Rejected | undefined {
+): Rejection | undefined {
   const [first, second] = values;
   if (second !== undefined) {
-    return rejected('repeated_credential', `the header ${name} was sent ${values.length} times`);
+    return rejection('repeated_credential', `the header ${name} was sent ${values.length} times`);
   }
   if (first) return undefined;
-  return rejected(absent, `the header ${name} is ${first === undefined ? 'missing' : 'empty'}`);
+  return rejection(absent, `the header ${name} is ${first === undefined ? 'missing' : 'empty'}`);
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 } from './errors.ts';
 import { presets, schemeNames } from './presets.ts';
 import type { Scheme } from './scheme.ts';
-import { type Rejected, rejected } from './delivery-answer.ts';
+import { type Rejection, rejection } from './delivery-answer.ts';
 import { presetScheme } from './schemes/preset-scheme.ts';
 import {
   type SchemeOptions,
@@ -118,7 +118,7 @@ function timedToken(
       const timestamp = time.value === undefined ? undefined : parseTimestamp(time.value, timestampFormat);
       if (time.value !== undefined && timestamp === undefined) {
         const problem = `the header ${timeName ?? ''} is not a time in the form '${timestampFormat}'`;
-        return rejected('malformed_timestamp', problem);
+        return rejection('malformed_timestamp', problem);
       }
       const nonce = optionalHeader(delivery, nonceName, 'missing_nonce');
       return nonce.ok ? { ...authentic, timestamp, nonce: nonce.value } : nonce;
@@ -137,7 +137,7 @@ const optionalHeader = (
   delivery: Delivery,
   name: string | undefined,
   absent: 'missing_timestamp' | 'missing_nonce',
-): { readonly ok: true; readonly value: string | undefined } | Rejected =>
+): { readonly ok: true; readonly value: string | undefined } | Rejection =>
   name === undefined ? { ok: true, value: undefined } : soleHeader(delivery, name, absent);
 
 /**

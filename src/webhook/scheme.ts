@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
-import type { DeliveryAnswer, Rejected } from './delivery-answer.ts';
+import type { DeliveryAnswer, Rejection } from './delivery-answer.ts';
 import type { CustomOptions } from './scheme-options.ts';
 
 export interface Key {
@@ -31,7 +31,7 @@ export interface Authentic {
 }
 
 /** Expected outcomes are values: a delivery that does not verify is not an error of this program. */
-export type Verification = Authentic | Rejected;
+export type Verification = Authentic | Rejection;
 
 /** A request by which a vendor makes sure, at its registration, that an address wants its deliveries. */
 export interface Handshake {

@@ -1,5 +1,5 @@
 import type { Authentic } from './scheme.ts';
-import { type Rejected, rejected } from './delivery-answer.ts';
+import { type Rejection, rejection } from './delivery-answer.ts';
 import type { TimestampFormat } from './scheme-options.ts';
 
 /** Stripe, Slack, Svix and Standard Webhooks advise five minutes. */
@@ -37,19 +37,19 @@ export function checkTimestamp(
   { timestamp }: Pick<Authentic, 'timestamp'>,
   toleranceMs: number | undefined,
   now: number,
-): { ok: true } | Rejected {
+): { ok: true } | Rejection {
   if (toleranceMs === undefined) return { ok: true };
-  if (timestamp === undefined) return rejected('missing_timestamp', 'the delivery carries no signed time');
+  if (timestamp === undefined) return rejection('missing_timestamp', 'the delivery carries no signed time');
   const age = now - timestamp;
   // The comparison is written so that a time which is not a number is refused.
   if (!(age <= toleranceMs)) {
-    return rejected(
+    return rejection(
       'stale_timestamp',
       `it was signed ${formatAge(age)} ago, more than the tolerated ${formatAge(toleranceMs)}`,
     );
   }
   if (-age > toleranceMs) {
-    return rejected(
+    return rejection(
       'future_timestamp',
       `it was signed ${formatAge(-age)} in the future, more than the tolerated ${formatAge(toleranceMs)}`,
     );

@@ -35,7 +35,13 @@ describe.each(stores)('a lookup of leads in a store in $name', ({ newLocation })
   it('takes no rejected delivery for a lead that was received', async () => {
     const inbox = await open(newLocation());
     const delivery = deliveryOf('{"id":"forged"}');
-    const rejection = { kind: 'rejected', reason: 'wrong_credential', status: 401, detail: '' } as const;
+    const rejection = {
+      ok: false,
+      kind: 'rejected',
+      reason: 'wrong_credential',
+      status: 401,
+      detail: '',
+    } as const;
     await inbox.reject([{ delivery, leadId: 'forged', rejection }]);
     expect(await inbox.lookUp(['forged'])).toEqual([undefined]);
     expect(await all(inbox.seqsSince(0))).toSatisfy((batches: number[][]) => batches.flat().length === 0);

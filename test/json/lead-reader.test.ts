@@ -1,6 +1,6 @@
 import { describing } from '../support/described.ts';
 import { describe, expect, it } from 'vitest';
-import { type ItemPlace, LeadReader } from '../../src/json/members.ts';
+import { type ItemPlace, LeadReader } from '../../src/json/lead-reader.ts';
 import { PageScan } from '../../src/json/page-scan.ts';
 import type { ScannedRecord } from '../../src/json/scanner.ts';
 

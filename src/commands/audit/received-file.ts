@@ -8,7 +8,7 @@ import type { Inbox } from '../../inbox/inbox.ts';
 import { linesIn } from '../../files/read.ts';
 import { bufferOf, compact, utf8 } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
-import { identifiedRecord } from '../../json/members.ts';
+import { identifiedRecord } from '../../json/lead-reader.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { type LeadAt, possibleLeads, readLeads } from '../../lead/read-leads.ts';
 import { relativeTime } from '../../output/table.ts';

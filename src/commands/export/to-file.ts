@@ -4,7 +4,7 @@ import { writeJsonState } from '../../files/json-state.ts';
 import { PartialFile } from '../../files/partial.ts';
 import { linesIn, unpacked } from '../../files/read.ts';
 import { bufferOf } from '../../json/bytes.ts';
-import { identifiedRecord } from '../../json/members.ts';
+import { identifiedRecord } from '../../json/lead-reader.ts';
 import type { ScannedRecord } from '../../json/scanner.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { gzipSink } from '../../output/records/gzip.ts';

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { unreadable } from '../../files/errors.ts';
 import { ConfigError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
-import { documentDetail } from '../../json/document-detail.ts';
 import { didYouMean } from '../../output/suggest.ts';
 
 export const isJson = (typed: string): boolean => /^\s*[[{]/.test(typed);
@@ -20,10 +19,10 @@ interface Expected {
  */
 export async function jsonOrFile(typed: string, expected: Expected): Promise<unknown> {
   const isText = isJson(typed);
-  const document = readDocument(isText ? Buffer.from(typed) : await contentOf(typed, expected));
+  const content = isText ? Buffer.from(typed) : await contentOf(typed, expected);
+  const document = readDocument(content, `the ${expected.kind}`);
   if (document.ok) return JSON.parse(document.json.toString('utf8', document.start)) as unknown;
-  const place = isText ? expected.where : typed;
-  throw new ConfigError(`${place}: ${documentDetail(document.fault, `the ${expected.kind}`)}`);
+  throw new ConfigError(`${isText ? expected.where : typed}: ${document.detail}`);
 }
 
 async function contentOf(file: string, { where, kind, names = [] }: Expected): Promise<Uint8Array> {

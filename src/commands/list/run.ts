@@ -11,9 +11,9 @@ import type { LeadQuery } from '../../service/listing-types.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
 import type { ListOptions } from './options.ts';
-import type { Dialect } from '../../config/dialect.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { cellText, eachMember, FieldPaths } from '../../output/records/json-members.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import { cellText, FieldPaths, visitMembers } from '../../output/records/json-members.ts';
 import type { RecordFormat } from '../../output/records/record-types.ts';
 import { noteReplaced } from '../../output/terminal/progress.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
@@ -35,7 +35,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
     for (const lead of leads) if (fields.searching) fields.look(parseLead(lead));
     await printer.print(leads);
   };
-  // A table is drawn as a whole; while watching, new leads come below the older ones.
+  // A table is drawn as a whole; with `--watch`, new leads come after the older ones.
   const isHeld = format === 'table' || watch !== undefined;
   const heldLeads: RawLead[] = [];
   let startedAt = context.clock.now();
@@ -60,7 +60,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   noteFilters(matcher, context.messages);
   noteMissingFields('--fields', fields, context.messages);
   const remainder = page.value;
-  // A list of all leads has to be one; the first leads of a list are what they are.
+  // A list of all leads must be complete; the first leads of a list need no proof.
   if (typeof remainder === 'object' && limit === Infinity && !options.acceptIncomplete) {
     throw new IncompleteError(remainder);
   }
@@ -76,7 +76,6 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   return 'done';
 }
 
-/** Other tools name fields so, and no person is called so. */
 function rejectFieldsAsText({ json, text = '' }: ListOptions): void {
   if (!json || !/^[\w.]+(,[\w.]+)+$/.test(text)) return;
   throw new UsageError(`'${text}' looks like fields, and would be looked for as a text`, {
@@ -94,7 +93,7 @@ function noteRemainder(remainder: Remainder, count: number, { messages }: Contex
   }
 }
 
-/** Whether leads exist that were not selected: beyond the limit, or perhaps, where the service proves no end. */
+/** Whether leads exist after the limit, or perhaps exist, because the service proves no end. */
 type Remainder = 'none' | 'more' | Unproven;
 
 interface Selection {
@@ -104,12 +103,11 @@ interface Selection {
   readonly limit: number;
 }
 
-/** The largest page that is requested for a limit. */
 const largestPage = 1000;
 
 /**
- * The first `limit` leads that pass, page by page. Requests no page that is not needed. Where filters are checked here
- * and few records may pass, pages are as large as for an export.
+ * Yields the first `limit` leads that match, page by page, and requests no needless page. Where filters are
+ * checked here and few records may match, pages are as large as for an export.
  */
 async function* selectLeads(
   service: Service,
@@ -143,11 +141,10 @@ async function* selectLeads(
 
 interface LeadPrinter {
   readonly print: (leads: readonly RawLead[]) => Promise<void>;
-  /** Completes the form; with `--watch`, prints what is there so far. */
+  /** Ends the output; with `--watch`, only flushes it. */
   readonly end?: () => Promise<void>;
 }
 
-/** Rows above new ones that keep their columns in place. */
 const rowsAbove = 20;
 
 async function leadPrinter(options: ListOptions, context: Context): Promise<LeadPrinter> {
@@ -155,7 +152,7 @@ async function leadPrinter(options: ListOptions, context: Context): Promise<Lead
   return format === 'table' ? tablePrinter(options, context) : recordPrinter(options, format, context);
 }
 
-/** A table is drawn as a whole, so that its columns fit; while watching, each group of new leads is one. */
+/** Draws a table as a whole, so that its columns fit; with `--watch`, each group of new leads is one. */
 async function tablePrinter(
   { fields, watch, zone = 'UTC' }: ListOptions,
   context: Context,
@@ -179,7 +176,7 @@ async function tablePrinter(
         ...fitting(fields, rows),
         width: terminalWidth(stdout),
         head: dim,
-        // A column that no lead fills says nothing, unless --fields names it.
+        // A column that no lead fills is needless, unless --fields names it.
         hidesEmpty: fields === undefined,
         onDrop: noteDropped,
       });
@@ -211,11 +208,10 @@ async function recordPrinter(
   };
 }
 
-/** A column of the table: its head, and dot paths, of which the first that a lead has is shown. */
 interface Column {
   readonly head: string;
   readonly paths: readonly string[];
-  /** The id that the walk knows is shown where the lead itself holds none. */
+  /** For a lead without this field, the id of the listing is shown. */
   readonly isId?: true;
 }
 
@@ -231,10 +227,10 @@ const standardColumns: readonly Column[] = [
   { head: 'SOURCE', paths: ['metadata.source'] },
 ];
 
-/** Columns that are searched for, or copied, as a whole. */
+/** People search for these, or copy them, as a whole. */
 const wholeColumns = ['ID', 'CREATED', 'STATUS'];
 
-/** A narrow terminal does without these, in this order. */
+/** A narrow terminal omits these columns, in this order. */
 const narrowing: readonly NarrowingStep[] = [
   { drop: 'PHONE' },
   { drop: 'SOURCE' },
@@ -247,8 +243,8 @@ const narrowing: readonly NarrowingStep[] = [
 ];
 
 /**
- * How a table of leads fits a narrow terminal. With `--fields` the last of them go first, ids and times (as `rows` show
- * them) stay whole, and the first field stays in any case.
+ * Returns how a table of leads fits a narrow terminal. With `--fields` the last of them go first, ids and
+ * times (as `rows` show them) stay whole, and the first field always stays.
  */
 function fitting(fields: readonly string[] | undefined, rows: readonly (readonly string[])[]): FitOptions {
   if (fields === undefined) return { whole: wholeColumns, narrowing, short: shortTimes };
@@ -272,12 +268,11 @@ function columnsFor(fields: readonly string[] | undefined, { id = 'id', statusFi
   return [{ head: 'ID', paths: [id], isId: true }, ...standardColumns, { head: 'STATUS', paths }];
 }
 
-/** The cells of leads. */
 function rowsOf(leads: readonly RawLead[], columns: readonly Column[], zone: string): string[][] {
   const fieldPaths = new FieldPaths(columns.flatMap((column) => column.paths));
   return leads.map((lead) => {
     const texts = new Map<string, string>();
-    eachMember(utf8(lead.bytes), (path, raw) => texts.set(path, raw), fieldPaths);
+    visitMembers(utf8(lead.bytes), fieldPaths, (path, raw) => texts.set(path, raw));
     return columns.map(({ paths, isId }) => {
       const path = paths.find((name) => texts.has(name));
       if (path === undefined) return isId === true ? (lead.id ?? '') : '';

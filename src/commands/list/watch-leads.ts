@@ -12,21 +12,20 @@ interface Watch {
   readonly service: Service;
   readonly query: LeadQuery;
   readonly matcher: LeadMatcher;
-  /** Milliseconds between two polls. */
   readonly every: number;
   readonly print: (leads: readonly RawLead[]) => Promise<void>;
-  /** The list before: when it began, in ms, and the ids that it showed. */
+  /** The start of the first listing in milliseconds, and the ids that it showed. */
   readonly previous: { readonly startedAt: number; readonly ids: ReadonlySet<string | undefined> };
   readonly acceptIncomplete: boolean;
 }
 
-/** How late a lead may come and still be shown, in ms, as with `export --follow`. */
+/** A lead is shown until this age in milliseconds, as with `export --follow`. */
 const overlapMs = 86_400_000;
 
 /**
- * Prints leads that were not there before, oldest first, until Ctrl-C, which is the ordinary end. Every poll
- * reaches back by a day and reads to the end, since the order of the list is the service's own; the first only learns
- * what is there.
+ * Prints new leads, oldest first, until Ctrl-C, which is the ordinary end. Every poll reaches back by a day
+ * and reads to the end, because the service chooses the order of the list; the first poll only learns the
+ * leads that exist.
  */
 export async function watchLeads(
   { service, query, matcher, every, print, previous, acceptIncomplete }: Watch,
@@ -37,9 +36,9 @@ export async function watchLeads(
   const memory = new RunMemory();
   const met = new Map<string, number>();
   let isFirst = true;
-  /** These are not printed yet: leads that came before a poll broke off do not come again. */
+  /** Leads that are not printed yet: those of a failed poll do not come a second time. */
   let newLeads: RawLead[] = [];
-  /** The first poll has to know everything that is there; a later one may fail to prove that, and is said. */
+  /** The first poll must know every lead; a later one may fail to prove its end, with a note. */
   const read = async (pages: () => Promise<void>): Promise<boolean> => {
     if (!isFirst) return (await completeWalk(pages, context)) !== undefined;
     await pages();
@@ -53,7 +52,6 @@ export async function watchLeads(
     const pages = listLeads(service, { query: pollQuery, seen: ids, before, prefetch: true, acceptUnproven });
     const isProven = await read(async () => {
       for await (const { leads } of pages) {
-        // A record without an id may have been shown before.
         for (const lead of leads) {
           const created = readCreatedAt(lead.createdAt) ?? since;
           if (lead.id !== undefined) met.set(lead.id, created);

@@ -12,17 +12,17 @@ interface FindOptions extends InboxFlags {
 }
 
 export interface FoundLeads {
-  /** In their own bytes, by their ids. */
+  /** The bytes of the leads by their ids. */
   readonly leads: ReadonlyMap<string, Uint8Array>;
-  /** The ids of those that only the inbox has. */
+  /** The ids of leads that only the inbox has. */
   readonly fromInbox: readonly string[];
-  /** The reason why the service did not list them all. */
+  /** The error of the service, where it did not list them all. */
   readonly failure: LeadsError | undefined;
 }
 
 /**
- * Finds leads in the service, then in the inbox, which also answers where the service cannot. Throws a `LeadNotFoundError`, or
- * why the service could not be asked, where one of them is in neither.
+ * Finds leads in the service, then in the inbox, which also answers where the service cannot. Throws a
+ * `LeadNotFoundError`, or the error of the service, for a lead that is in neither.
  */
 export async function findLeads(
   ids: readonly string[],
@@ -41,7 +41,7 @@ export async function findLeads(
       context,
       async (inbox) => {
         for (const leadId of fromInbox) {
-          // The delivery that came first is the last one that is listed.
+          // The inbox lists the oldest delivery last.
           for await (const { verdict, body, place } of inbox.list({ leadId })) {
             if (verdict !== 'rejected') leads.set(leadId, leadBytes(body, place));
           }
@@ -57,7 +57,7 @@ export async function findLeads(
   );
 }
 
-/** The specification has no operation for one lead, so the list is walked until all of them came by. */
+/** The specification has no operation for one lead, so this walks the list until it has all of them. */
 async function pull(
   missing: Set<string>,
   leads: Map<string, Uint8Array>,

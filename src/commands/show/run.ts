@@ -2,7 +2,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { compact, utf8 } from '../../json/bytes.ts';
 import { renderFields } from '../../output/fields.ts';
-import { cellText, eachMember } from '../../output/records/json-members.ts';
+import { cellText, eachValue } from '../../output/records/json-members.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
@@ -29,14 +29,13 @@ async function draw(bytes: Uint8Array, context: Context): Promise<void> {
   const { stdout } = context;
   const { dim } = await paletteFor(stdout, context);
   const members: [string, string][] = [];
-  eachMember(utf8(bytes), (path, raw) => members.push([path, cellText(raw)]));
+  eachValue(utf8(bytes), (path, raw) => members.push([path, cellText(raw)]));
   if (members.length === 0) return;
   const width = terminalWidth(stdout);
   await write(stdout, renderFields(members, { width, name: dim }));
 }
 
 async function print(bytes: Uint8Array, { stdout }: Context): Promise<void> {
-  // One lead is one object, in either form.
   const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
   await writer.write([{ bytes }]);
   await writer.end();

@@ -1,7 +1,7 @@
 import { backslash, byteAt, isDigit, minus, quote, text } from './text';
 import { hasEscapes, hexValue } from './scalar';
 
-/** The address where the characters of a key are decoded that is written with escapes. */
+/** Keys with escapes are decoded at this address. */
 const scratch: usize = 1024;
 
 // The kinds of an object's `id`, as in `src/json/scanner.ts`.
@@ -11,13 +11,15 @@ const escaped = 2;
 const unusable = 3;
 const repeated = 4;
 
-// The keys whose values a row records.
-export const other = 0;
+export const otherField = 0;
 const id = 1;
 const createdAt = 2;
 const category = 3;
 
-/** Positions in the text: of a record, of the content of its id, and of two values. 0 and 0 where there is none. */
+/**
+ * Positions in the text of a record, of the content of its id, and of two values; a missing one
+ * has 0 and 0.
+ */
 @unmanaged
 export class Row {
   start: i32;
@@ -29,11 +31,9 @@ export class Row {
   createdEnd: i32;
   categoryStart: i32;
   categoryEnd: i32;
-  /** 1 if there is white space between the tokens of the record. */
   spaced: i32;
 }
 
-/** Records in the row where the value of a field is. */
 export function note(row: Row, field: i32, start: i32, end: i32): void {
   if (field == createdAt) {
     row.createdStart = start;
@@ -49,7 +49,6 @@ export function note(row: Row, field: i32, start: i32, end: i32): void {
   }
 }
 
-/** An id is a string that is not empty, or an integer. */
 function idKind(start: i32, end: i32): i32 {
   if (byteAt(start) == quote) return hasEscapes ? escaped : end - start > 2 ? asItStands : unusable;
   for (let i = byteAt(start) == minus ? start + 1 : start; i < end; i += 1) {
@@ -58,7 +57,10 @@ function idKind(start: i32, end: i32): i32 {
   return asItStands;
 }
 
-/** The field that a key names; its position is without quotes. It must be the string that was scanned last. */
+/**
+ * Returns the field that a key names; its position is without quotes. It must be the string that was scanned
+ * last.
+ */
 export function fieldAt(start: i32, end: i32): i32 {
   if (hasEscapes) return fieldNamed(scratch, unescaped(start, end));
   return fieldNamed(text + start, end - start);
@@ -68,7 +70,7 @@ function fieldNamed(name: usize, length: i32): i32 {
   if (length == 2 && load<u16>(name) == 0x6469) return id;
   if (length == 8 && load<u64>(name) == 0x79726f6765746163) return category;
   if (length == 9 && load<u64>(name) == 0x4164657461657263 && load<u8>(name, 8) == 0x74) return createdAt;
-  return other;
+  return otherField;
 }
 
 /** Decodes a key to `scratch` if it is short and ASCII, and returns its length; `"\u0069d"` is `id`. */

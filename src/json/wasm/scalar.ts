@@ -1,9 +1,8 @@
 import { backslash, byteAt, incomplete, invalidAt, isDigit, limit, minus, quote, text, zero } from './text';
 
-/** Whether the string that was scanned last is written with escapes. */
 export let hasEscapes = false;
 
-/** The position after a string, a number, `true`, `false` or `null`; `offset` is its first byte. */
+/** Returns the position after a string, a number, `true`, `false` or `null`; `offset` is its first byte. */
 export function pastScalar(offset: i32): i32 {
   const byte = byteAt(offset);
   if (byte == quote) return pastString(offset + 1);
@@ -14,7 +13,7 @@ export function pastScalar(offset: i32): i32 {
   return invalidAt(offset);
 }
 
-/** The position after a string; `offset` is the position after its opening quote. */
+/** `offset` is the position after the opening quote. */
 export function pastString(offset: i32): i32 {
   hasEscapes = false;
   let i = offset;
@@ -74,7 +73,7 @@ function pastDigits(offset: i32): i32 {
   return i;
 }
 
-/** The position after a word; `letters` has its first letter in the lowest byte. */
+/** `letters` has the first letter of the word in its lowest byte. */
 function pastWord(offset: i32, letters: u64, length: i32): i32 {
   for (let i = 1; i < length; i += 1) {
     if (byteAt(offset + i) != <i32>((letters >> (i * 8)) & 0xff)) return invalidAt(offset + i);
@@ -90,7 +89,6 @@ export function hexValue(byte: i32): i32 {
   return isDigit(byte) ? byte - zero : (byte | 0x20) - 0x61 + 10;
 }
 
-/** Whether a byte may follow a backslash, except `u`. */
 function isEscapable(byte: i32): bool {
   return (
     byte == quote ||

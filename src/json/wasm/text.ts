@@ -5,7 +5,7 @@ export const text: usize = 65536;
 /** Sixteen bytes are read at once, also at the end of the text. */
 const slack = 16;
 
-/** A result: more bytes are needed. A lower result is the position of a byte that is not JSON: `-2 - at`. */
+/** A result: more bytes are needed. A lower result is `-2 - offset` for a byte that is not JSON. */
 export const incomplete = -1;
 
 export const quote = 0x22;
@@ -19,7 +19,6 @@ export const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 
-/** Length of the text. */
 export let limit = 0;
 /** Whether white space was skipped since `forgetSpace`. */
 export let spaced = false;
@@ -37,7 +36,7 @@ export function growTo(end: usize): void {
   if (missing > 0 && memory.grow(missing) < 0) noMemory();
 }
 
-/** Defined in `src/json/scanner.ts`. It throws, since a trap of WebAssembly would not say why. */
+/** Defined in `src/json/scanner.ts`. It throws, because a trap of WebAssembly has no message. */
 declare function noMemory(): void;
 
 export function invalidAt(offset: i32): i32 {

@@ -1,4 +1,4 @@
-import { fieldAt, note, other, Row } from './row';
+import { fieldAt, note, otherField, Row } from './row';
 import {
   byteAt,
   closeBrace,
@@ -17,12 +17,13 @@ import {
 } from './text';
 import { pastScalar, pastString } from './scalar';
 
-/** The address of the kinds of the open containers, one byte each: in memory, so that no depth overflows a stack. */
+/**
+ * The address of the kinds of the open containers, one byte each. They are in memory, so that no depth
+ * overflows a stack.
+ */
 let nesting: usize = 0;
-/** The field whose value comes next in the record itself. */
-let field = other;
+let field = otherField;
 
-/** Reserves memory for a text of this many bytes, which the caller writes next. */
 export function reserve(length: i32): void {
   nesting = makeRoom(length);
 }
@@ -31,7 +32,7 @@ export function reserve(length: i32): void {
 export function scanValue(start: i32, row: Row): i32 {
   memory.fill(changetype<usize>(row), 0, offsetof<Row>());
   forgetSpace();
-  field = other;
+  field = otherField;
   let depth = 0;
   let inObject = false;
   let valueStart = start;
@@ -67,9 +68,9 @@ export function scanValue(start: i32, row: Row): i32 {
         row.spaced = spaced ? 1 : 0;
         return i;
       }
-      if (depth == 1 && field != other) {
+      if (depth == 1 && field != otherField) {
         note(row, field, valueStart, i);
-        field = other;
+        field = otherField;
       }
       i = pastSpace(i);
       if (byteAt(i) == comma) {
@@ -88,7 +89,6 @@ export function scanValue(start: i32, row: Row): i32 {
   }
 }
 
-/** The position after the key at `offset` and its colon. */
 function pastKey(offset: i32, depth: i32): i32 {
   if (byteAt(offset) != quote) return invalidAt(offset);
   const end = pastString(offset + 1);

@@ -9,7 +9,7 @@ import type { SchemeChoice } from '../webhook/options.ts';
  * A lead as an application writes it: an object, which is served as JSON, or JSON text or bytes, which are
  * served unchanged.
  */
-export type LeadSource = object | string | Uint8Array;
+type LeadSource = object | string | Uint8Array;
 
 /** The options of a sandbox; every one has a default. */
 export interface TestSandboxOptions extends Partial<Omit<ApiOptions, 'params'>> {

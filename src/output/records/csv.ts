@@ -16,23 +16,23 @@ const specifiedFields = [
 ];
 
 /**
- * The columns of leads, before the last one, `other`: they are the same for all leads of a service, so that no later lead
- * can stop a file. `fields`: those of `--fields`.
+ * Returns the columns of leads before the last one, `other`. They are the same for all leads, so that no
+ * later lead can stop a file. `fields` are those of `--fields`.
  */
 export const leadColumns = (fields: readonly string[] = []): readonly string[] => [
   ...new Set([...specifiedFields, ...fields]),
 ];
 
-/** The fields that fill the columns of leads: the first one is their id, whatever its name. */
+/** Returns the fields of the columns of leads: the first one is their id, whatever its name. */
 export const columnFields = (columns: readonly string[], idName = 'id'): readonly string[] => [
   idName,
   ...columns.slice(1),
 ];
 
-/** Holds what has no column, as one JSON object. */
+/** Holds everything without a column as one JSON object. */
 export const otherColumn = 'other';
 
-/** RFC 4180. */
+/** Writes CSV (RFC 4180). */
 export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
   const {
     terminal = false,
@@ -48,7 +48,7 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
   const paths = hasOther ? columnFields(columns, idName) : columns;
   const out = new WriteBuffer(sink);
   const places = placesOf(paths);
-  const asked = new FieldPaths(paths);
+  const fieldPaths = new FieldPaths(paths);
   const display = terminal ? (text: string) => sanitize(text) : (text: string) => text;
   const guard = escapeFormulas ? escapeFormula : (text: string) => text;
   const lineEnd = terminal ? '\n' : '\r\n';
@@ -74,8 +74,8 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
           for (const column of places.get(path) ?? []) cells[column] = text;
         };
         const json = utf8(bytes);
-        const other = splitMembers(json, asked, visit);
-        if (hasOther) cells[columns.length] = other ?? '';
+        const remaining = splitMembers(json, fieldPaths, visit);
+        if (hasOther) cells[columns.length] = remaining ?? '';
         if (json.includes('\\u')) replaced += cells.filter(holdsHalf).length;
         await out.addAny(Buffer.from(rowOf(cells)));
       }
@@ -90,14 +90,16 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
   };
 }
 
-/** Where the value of each path goes; one path may have several columns. */
 function placesOf(columns: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   columns.forEach((path, i) => places.set(path, [...(places.get(path) ?? []), i]));
   return places;
 }
 
-/** Spreadsheets evaluate cells that begin like a formula (OWASP, "CSV Injection"): an apostrophe makes them text. */
+/**
+ * Spreadsheets evaluate cells that begin like a formula (OWASP, "CSV Injection"): an apostrophe makes them
+ * text.
+ */
 const escapeFormula = (text: string): string =>
   /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
 

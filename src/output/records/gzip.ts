@@ -6,13 +6,17 @@ const compress = promisify(gzip);
 const smallestMember = 1024 * 1024;
 const largestMember = 4 * smallestMember;
 
-/** A gzip file of several members, one after the other (RFC 1952, section 2.2): a file may be cut after each. */
+/**
+ * A gzip file of several members, one after the other (RFC 1952, section 2.2): the file may be cut after
+ * each.
+ */
 export interface GzipSink extends ByteSink {
   /**
-   * Ends the current member if it has `least` bytes (default: what compresses well). True: everything written so far is in
-   * the sink below. Where members end depends on the bytes and the calls alone, so a resumed run gives the same file.
+   * Ends the current member if it has `minimum` bytes (default: enough to compress well). Returns true when
+   * everything written so far is in the sink below. The ends of members depend on the bytes and the calls
+   * alone, so a resumed run writes the same file.
    */
-  cut(least?: number): Promise<boolean>;
+  cut(minimum?: number): Promise<boolean>;
 }
 
 export function gzipSink(sink: ByteSink): GzipSink {
@@ -35,21 +39,21 @@ export function gzipSink(sink: ByteSink): GzipSink {
       length += bytes.length;
       if (length < largestMember) return;
       const content = takeWaiting();
-      let at = 0;
-      for (; content.length - at >= largestMember; at += largestMember) {
-        await writeMember(content.subarray(at, at + largestMember));
+      let offset = 0;
+      for (; content.length - offset >= largestMember; offset += largestMember) {
+        await writeMember(content.subarray(offset, offset + largestMember));
       }
-      waiting = [content.subarray(at)];
-      length = content.length - at;
+      waiting = [content.subarray(offset)];
+      length = content.length - offset;
     },
-    async cut(least = smallestMember) {
+    async cut(minimum = smallestMember) {
       if (length === 0) return true;
-      if (length < least) return false;
+      if (length < minimum) return false;
       await writeMember(takeWaiting());
       return true;
     },
     async end() {
-      // A file without a member is no gzip file.
+      // A gzip file needs at least one member.
       if (length > 0 || members === 0) await writeMember(takeWaiting());
       await sink.end();
     },

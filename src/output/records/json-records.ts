@@ -1,11 +1,10 @@
 import { utf8 } from '../../json/bytes.ts';
 import { escapeJson } from '../terminal/terminal.ts';
-import { eachMember, FieldPaths } from './json-members.ts';
+import { FieldPaths, visitMembers } from './json-members.ts';
 import type { ByteSink, RecordBytes, RecordWriter, WriterOptions } from './record-types.ts';
 
 const newline = 0x0a;
 
-/** One record a line, in the sender's own bytes. */
 export function ndjsonWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
   const out = new WriteBuffer(sink);
   const transform = recordTransform(options);
@@ -42,11 +41,13 @@ export function ndjsonWriter(sink: ByteSink, options: WriterOptions = {}): Recor
 interface Run {
   readonly source: Uint8Array;
   readonly start: number;
-  /** Where each record ends. */
   readonly ends: readonly number[];
 }
 
-/** The records from `first` that lie side by side, one byte apart, as many as `room` bytes can hold. */
+/**
+ * Returns the records from `first` on that are adjacent in memory, one byte apart, as many as fit into `room`
+ * bytes.
+ */
 function runFrom(leads: readonly RecordBytes[], first: number, room: number): Run | undefined {
   const { source, start } = leads[first] as RecordBytes;
   if (source === undefined || start === undefined) return undefined;
@@ -62,7 +63,7 @@ function runFrom(leads: readonly RecordBytes[], first: number, room: number): Ru
   return ends.length === 0 ? undefined : { source, start, ends };
 }
 
-/** How a record's bytes are changed before they are written; undefined when they are not. */
+/** Returns a function that changes a record's bytes before they are written; undefined where they stay. */
 export function recordTransform({
   fields,
   terminal = false,
@@ -73,7 +74,6 @@ export function recordTransform({
   return (lead) => Buffer.from(escape(project(utf8(lead.bytes))));
 }
 
-/** One array, a record a line, in the sender's own bytes. */
 export function jsonWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
   const out = new WriteBuffer(sink);
   const transform = recordTransform(options);
@@ -100,58 +100,52 @@ interface Branch {
   readonly children: Map<string, Branch>;
 }
 
-/** What one record has of the fields: the text of each that was asked for, and which paths above one are arrays. */
 interface Found {
   readonly values: ReadonlyMap<string, string>;
   readonly arrays: ReadonlySet<string>;
 }
 
 /**
- * Reduces a record to some dotted paths, in their order and in the record's own shape: values keep their own text, and
- * a path that the record does not have is left out. An element of an array keeps its index: those before it that were
- * not asked for are null.
+ * Reduces a record to some dotted paths, in their order and in the record's own shape. Values keep their
+ * text, and missing paths are omitted. An element of an array keeps its index, with null for the elements
+ * before it.
  */
 function projectFields(fields: readonly string[]): (json: string) => string {
   const root: Branch = { path: '', children: new Map() };
   for (const field of fields) addPath(root, field.split('.'));
-  const asked = new FieldPaths([...fields, ...arrayPaths(fields)]);
-  const wanted = new Set(fields);
+  const fieldPaths = new FieldPaths([...fields, ...arrayPaths(fields)]);
+  const names = new Set(fields);
   return (json) => {
     const values = new Map<string, string>();
     const arrays = new Set<string>();
-    eachMember(
-      json,
-      (path, raw) => {
-        if (wanted.has(path)) values.set(path, raw);
-        else if (raw.startsWith('[')) arrays.add(path);
-      },
-      asked,
-    );
+    visitMembers(json, fieldPaths, (path, raw) => {
+      if (names.has(path)) values.set(path, raw);
+      else if (raw.startsWith('[')) arrays.add(path);
+    });
     return render(root, { values, arrays }) ?? '{}';
   };
 }
 
-/** The paths before each index: of `tags.0` it is `tags`. */
 const arrayPaths = (fields: readonly string[]): string[] =>
   fields.flatMap((field) => [...field.matchAll(/\.\d+(?=\.|$)/g)].map(({ index }) => field.slice(0, index)));
 
-function addPath(branch: Branch, [name, ...rest]: readonly string[]): void {
+function addPath(branch: Branch, [name, ...inner]: readonly string[]): void {
   if (name === undefined) return;
   const path = branch.path === '' ? name : `${branch.path}.${name}`;
   const child = branch.children.get(name) ?? { path, children: new Map<string, Branch>() };
   branch.children.set(name, child);
-  addPath(child, rest);
+  addPath(child, inner);
 }
 
-function render({ path, children }: Branch, found: Found): string | undefined {
-  const whole = found.values.get(path);
+function render({ path, children }: Branch, projection: Found): string | undefined {
+  const whole = projection.values.get(path);
   if (whole !== undefined || children.size === 0) return whole;
   const members = [...children].flatMap(([name, child]) => {
-    const value = render(child, found);
+    const value = render(child, projection);
     return value === undefined ? [] : [[name, value] as const];
   });
   if (members.length === 0) return undefined;
-  if (!found.arrays.has(path)) {
+  if (!projection.arrays.has(path)) {
     return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
   }
   const elements: (string | undefined)[] = [];
@@ -161,7 +155,7 @@ function render({ path, children }: Branch, found: Found): string | undefined {
 
 const capacity = 256 * 1024;
 
-/** Gathers small pieces into large writes; its memory is the same at any number of records. */
+/** Collects small pieces into large writes, with constant memory. */
 export class WriteBuffer {
   readonly #sink: ByteSink;
   readonly #buffer = Buffer.allocUnsafe(capacity);
@@ -171,12 +165,12 @@ export class WriteBuffer {
     this.#sink = sink;
   }
 
-  /** Whether a piece of that length fits; otherwise `flush` first. */
+  /** Whether a piece of that length fits; otherwise call `flush` first. */
   fits(length: number): boolean {
     return this.#used + length <= capacity;
   }
 
-  /** Adds a piece that `fits`, and one byte after it. */
+  /** Adds a piece that `fits`, and a byte after it. */
   add(bytes: Uint8Array, terminator: number): void {
     this.#buffer.set(bytes, this.#used);
     this.#used += bytes.length;
@@ -184,21 +178,18 @@ export class WriteBuffer {
     this.#used += 1;
   }
 
-  /** Bytes that still fit. */
   get room(): number {
     return capacity - this.#used;
   }
 
-  /** Adds records that lie side by side, from `start`; the byte after each of the `ends` becomes `terminator`. */
   addRun(source: Uint8Array, start: number, ends: readonly number[], terminator: number): void {
     const shift = this.#used - start;
     const end = ends.at(-1) ?? start;
     this.#buffer.set(source.subarray(start, end), this.#used);
-    for (const at of ends) this.#buffer[at + shift] = terminator;
+    for (const end of ends) this.#buffer[end + shift] = terminator;
     this.#used += end - start + 1;
   }
 
-  /** Adds a piece of any length. */
   async addAny(bytes: Uint8Array): Promise<void> {
     if (!this.fits(bytes.length)) await this.flush();
     if (bytes.length > capacity) return this.#sink.write(bytes);

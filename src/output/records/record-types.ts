@@ -1,25 +1,23 @@
-/** A lead as the writers need it: its own compact bytes. */
 export interface RecordBytes {
   readonly bytes: Uint8Array;
-  /** The memory that `bytes` are a part of, if they are: neighbours in it are then copied at once. */
+  /** The memory that holds `bytes`: writers copy adjacent records at once. */
   readonly source?: Uint8Array;
   readonly start?: number;
   readonly end?: number;
 }
 
-/** Writes leads in one form of data. All of it may be held back until `flush` or `end`. */
+/** Writes leads in a data format. It may hold everything back until `flush` or `end`. */
 export interface RecordWriter {
   write(leads: readonly RecordBytes[]): Promise<void>;
-  /** Passes on what was held back, as far as the form allows: for a reader that is waiting. */
+  /** Writes everything that was held back, as far as the format allows, for a reader that waits. */
   flush(): Promise<void>;
-  /** Completes the form. The sink below is flushed and stays open. */
+  /** Completes the format. The sink below is flushed and stays open. */
   end(): Promise<void>;
 }
 
-/** Where bytes go. `write` has taken them when it resolves: the caller may reuse the memory. */
+/** A destination for bytes. When `write` resolves, the caller may reuse the memory. */
 export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;
-  /** Completes what was written, such as a compressed stream. */
   end(): Promise<void>;
 }
 
@@ -27,26 +25,30 @@ export const recordFormats = ['ndjson', 'csv', 'json', 'xlsx'] as const;
 export type RecordFormat = (typeof recordFormats)[number];
 
 export interface WriterOptions {
-  /** Dotted paths. NDJSON, JSON: only these, in this order; CSV, XLSX: columns behind those of the specification. */
+  /**
+   * Dotted paths. NDJSON and JSON hold only these, in this order; CSV and XLSX add them to the columns of the
+   * specification.
+   */
   readonly fields?: readonly string[] | undefined;
-  /** CSV, XLSX: the dotted path of the field that identifies a lead, which fills the column `id`. Default `id`. */
+  /** CSV, XLSX: the dotted path of the id of a lead, for the column `id`. Default `id`. */
   readonly idName?: string | undefined;
-  /** CSV: these columns and no others. */
   readonly columns?: readonly string[] | undefined;
-  /** The bytes end on a terminal: what could drive it is escaped. */
+  /** The bytes end on a terminal: characters that could drive it are escaped. */
   readonly terminal?: boolean | undefined;
-  /** CSV: a text that begins like a formula gets an apostrophe before it. Default true. */
+  /** CSV: writes an apostrophe before a text that begins like a formula. Default true. */
   readonly escapeFormulas?: boolean | undefined;
-  /** CSV: begins with U+FEFF, by which Excel knows UTF-8. Default false. */
+  /** CSV: begins with U+FEFF, by which Excel recognizes UTF-8. Default false. */
   readonly byteOrderMark?: boolean | undefined;
   /** CSV: begins with the names of the columns. Default true. */
   readonly header?: boolean | undefined;
-  /** CSV: between two cells. Default a comma. */
   readonly delimiter?: string | undefined;
-  /** XLSX: in which times are shown. Default UTC. */
+  /** XLSX: the time zone of times. Default UTC. */
   readonly zone?: string | undefined;
-  /** XLSX: is told at the end how many cells were cut, if any were. */
+  /** XLSX: receives the number of cut cells at the end, if any. */
   readonly onCut?: ((cells: number) => void) | undefined;
-  /** CSV, XLSX: is told at the end in how many cells something is U+FFFD that their encoding cannot hold, if in any. */
+  /**
+   * CSV, XLSX: receives the number of cells at the end in which U+FFFD replaces what the encoding cannot
+   * hold, if any.
+   */
   readonly onReplaced?: ((cells: number) => void) | undefined;
 }

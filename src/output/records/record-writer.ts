@@ -2,7 +2,6 @@ import type { Writable } from 'node:stream';
 import { write } from '../stdout.ts';
 import type { ByteSink, RecordFormat, RecordWriter, WriterOptions } from './record-types.ts';
 
-/** The writer for a form; only that form's code is loaded. */
 export async function recordWriter(
   format: RecordFormat,
   sink: ByteSink,
@@ -14,9 +13,10 @@ export async function recordWriter(
   return (await import('./json-records.ts')).ndjsonWriter(sink, options);
 }
 
-/** A stream such as stdout as a sink; it stays open. */
 export function streamSink(stream: Writable): ByteSink {
-  // A descriptor has taken the bytes when it calls back; a stream within the process may still hold on to them.
-  const own = 'fd' in stream ? (bytes: Uint8Array) => bytes : (bytes: Uint8Array) => Buffer.from(bytes);
-  return { write: (bytes) => write(stream, own(bytes)), end: () => Promise.resolve() };
+  // A file descriptor has written the bytes when it calls back; a stream within the process may still hold
+  // them.
+  const stableBytes =
+    'fd' in stream ? (bytes: Uint8Array) => bytes : (bytes: Uint8Array) => Buffer.from(bytes);
+  return { write: (bytes) => write(stream, stableBytes(bytes)), end: () => Promise.resolve() };
 }

@@ -8,28 +8,27 @@ import { columnFields, leadColumns, otherColumn } from './csv.ts';
 import { cellText, FieldPaths, holdsHalf, splitMembers } from './json-members.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 
-/** A cell holds no more UTF-16 units (Excel, "specifications and limits"). */
+/** The limit of a cell in UTF-16 units (Excel, "specifications and limits"). */
 const longestCell = 32_767;
-/** What Excel calls March 1, 1900: before it, its calendar has a day too many. The last one is of the year 9999. */
+/** Before March 1, 1900 the calendar of Excel has a day too many; it ends with the year 9999. */
 const [firstDate, lastDate] = [Date.UTC(1900, 2), Date.UTC(10_000, 0)];
-/** Numbers of more digits would be rounded. */
+/** Excel rounds numbers of more digits. */
 const mostDigits = 15;
 const dateFormat = 'yyyy-mm-dd hh:mm:ss';
 const timeColumn = 'createdAt';
-/** In characters. */
 const width = 24;
 
 type Cell = string | number | boolean | Date | null;
 
-/** A workbook with a sheet of all records, and further ones where they have more rows than a sheet can. */
+/** Writes a workbook with a sheet of all records, and further sheets where one cannot hold all rows. */
 export function xlsxWriter(sink: ByteSink, options: WriterOptions): RecordWriter {
   const { fields, idName, zone = 'UTC', onCut, onReplaced } = options;
   const names = leadColumns(fields);
   const paths = columnFields(names, idName);
-  const asked = new FieldPaths(paths);
+  const fieldPaths = new FieldPaths(paths);
   let [cut, replaced] = [0, 0];
   const fitting = (text: string): string => {
-    // Excel reads `_x0041_` as a character, and XML can hold neither of the two last ones.
+    // Excel reads `_x0041_` as a character, and XML can hold neither U+FFFE nor U+FFFF.
     const escaped = text.replace(/_(?=x[\da-f]{4}_)/gi, '_x005F_').replace(/[\ufffe\uffff]/g, '\ufffd');
     if (holdsHalf(text) || /[\ufffe\uffff]/.test(text)) replaced += 1;
     if (text.length <= longestCell) return escaped;
@@ -41,8 +40,8 @@ export function xlsxWriter(sink: ByteSink, options: WriterOptions): RecordWriter
     const time =
       path === timeColumn ? readCreatedAt(raw.startsWith('"') ? cellText(raw) : Number(raw)) : undefined;
     if (time !== undefined) {
-      const shown = time + offsetAt(time, zone);
-      if (shown >= firstDate && shown < lastDate) return new Date(shown);
+      const localTime = time + offsetAt(time, zone);
+      if (localTime >= firstDate && localTime < lastDate) return new Date(localTime);
     }
     if (raw === 'true' || raw === 'false') return raw === 'true';
     return isExactNumber(raw) ? Number(raw) : fitting(cellText(raw));
@@ -54,15 +53,15 @@ export function xlsxWriter(sink: ByteSink, options: WriterOptions): RecordWriter
   );
   const rows = new PassThrough({ objectMode: true });
   const written = writeRows(rows, { name: 'Leads', columns, freezePane: { rows: 1 } }, sink);
-  // A failure is met by the next row, or at the end.
+  // The next row, or `end`, reports a failure.
   written.catch(() => undefined);
   return {
     async write(leads) {
       for (const { bytes } of leads) {
-        const found = new Map<string, string>();
-        const other = splitMembers(utf8(bytes), asked, (path, raw) => found.set(path, raw));
-        const row: Cell[] = paths.map((path) => cellOf(path, found.get(path)));
-        const hasRoom = rows.write([...row, other === undefined ? null : fitting(other)]);
+        const values = new Map<string, string>();
+        const remaining = splitMembers(utf8(bytes), fieldPaths, (path, raw) => values.set(path, raw));
+        const row: Cell[] = paths.map((path) => cellOf(path, values.get(path)));
+        const hasRoom = rows.write([...row, remaining === undefined ? null : fitting(remaining)]);
         if (!hasRoom) await Promise.race([once(rows, 'drain'), written]);
       }
     },
@@ -85,7 +84,6 @@ async function writeRows(
   for await (const bytes of writeXlsxStream(rows, sheet)) await sink.write(bytes);
 }
 
-/** Whether a spreadsheet shows a number as it was sent. */
 const isExactNumber = (raw: string): boolean =>
   /^-?\d/.test(raw) &&
   raw

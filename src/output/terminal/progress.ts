@@ -3,20 +3,15 @@ import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { Messages } from '../messages.ts';
 import type { StatusLine } from './status-line.ts';
 
-/** Estimates before this are noise. */
+/** Earlier estimates are noise. */
 const estimateAfterMs = 2000;
 
 export interface Progress {
-  /** `total`: what the service says, or the limit of the user; undefined when neither is known. */
+  /** `total` is the number that the service names, or the user's limit; undefined when neither is known. */
   update(leads: number, total: number | undefined): void;
-  /** Takes it from the line, before the run goes on with something else. */
   clear(): void;
 }
 
-/**
- * How far a walk is, in the status line; nothing where there is none. `before` is how many leads an earlier attempt wrote:
- * they do not count for the rate.
- */
 export function showProgress(status: StatusLine | undefined, clock: Clock, before = 0): Progress {
   if (status === undefined) return { update: () => undefined, clear: () => undefined };
   const startedAt = clock.now();
@@ -39,7 +34,7 @@ interface ProgressState {
   readonly elapsedMs: number;
 }
 
-/** Such as `2,000 of 10,000 leads, 20%, 500/s, 4s, about 16s left`. */
+/** Returns a line such as `2,000 of 10,000 leads, 20%, 500/s, 4s, about 16s left`. */
 export function progressLine({ leads, before, total, elapsedMs }: ProgressState): string {
   const rate = ((leads - before) * 1000) / Math.max(elapsedMs, 1);
   const parts = [`${grouped(leads)}${total === undefined ? '' : ` of ${grouped(total)}`} leads`];
@@ -51,29 +46,28 @@ export function progressLine({ leads, before, total, elapsedMs }: ProgressState)
   return parts.join(', ');
 }
 
-/** 1234567 as `1,234,567`; Intl would add milliseconds to every start. */
+/** Writes 1234567 as `1,234,567`; Intl would add milliseconds to every start. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-export function counted(count: number, one: string, many: string): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
+export function counted(count: number, singular: string, many: string): string {
+  return `${grouped(count)} ${count === 1 ? singular : many}`;
 }
 
 export interface WalkTotals {
   readonly leads: number;
-  /** How many of them an earlier attempt wrote. */
   readonly before: number;
   readonly durationMs: number;
   readonly retries: number;
   readonly duplicates: number;
   readonly withoutId: number;
   readonly restarts: number;
-  /** What became of the file that was there, such as `replaced 251 leads`. */
+  /** The change to an existing file, such as `replaced 251 leads`. */
   readonly publication?: string | undefined;
 }
 
-/** What a walk did, in one line. `destination` is where the leads went, such as ` to leads.ndjson`, or nothing. */
+/** Summarizes a walk in one line. `destination` is a text such as ` to leads.ndjson`, or empty. */
 export function summaryLine(totals: WalkTotals, destination = ''): string {
   const { leads, before, durationMs } = totals;
   const rate = grouped(Math.round(((leads - before) * 1000) / Math.max(durationMs, 1)));
@@ -89,7 +83,6 @@ export function summaryLine(totals: WalkTotals, destination = ''): string {
   return parts.join(', ');
 }
 
-/** Says once in a run in how many cells of a table there is not what was sent. */
 export function noteReplaced(cells: number, messages: Pick<Messages, 'note'>): void {
   const hold = counted(cells, 'cell holds', 'cells hold');
   messages.note(
@@ -98,10 +91,9 @@ export function noteReplaced(cells: number, messages: Pick<Messages, 'note'>): v
   );
 }
 
-/** Says once in a run how many leads were kept although `--since` or `--until` could not be checked. */
 export function noteUnreadableTimes(leads: number, messages: Pick<Messages, 'note'>): void {
   if (leads === 0) return;
-  const kept = counted(leads, 'lead was kept whose', 'leads were kept whose');
+  const keptLeads = counted(leads, 'lead was kept whose', 'leads were kept whose');
   const age = leads === 1 ? 'its age is unknown' : 'their age is unknown';
-  messages.note('unreadable-time', `${kept} createdAt is missing or no known form of time, so ${age}`);
+  messages.note('unreadable-time', `${keptLeads} createdAt is missing or no known form of time, so ${age}`);
 }

@@ -3,7 +3,7 @@ import { formatSeconds } from '../../time/time-text.ts';
 import { sanitize } from './terminal.ts';
 import { truncate } from '../table.ts';
 
-/** Often enough that a line changes well within a second. */
+/** In milliseconds: the line changes well within a second. */
 const redrawMs = 200;
 
 interface Terminal {
@@ -11,7 +11,6 @@ interface Terminal {
   readonly columns?: number;
 }
 
-/** Calls `step` again and again until the returned function is called. */
 type Repeat = (ms: number, step: () => void) => () => void;
 
 const repeatUnreferenced: Repeat = (ms, step) => {
@@ -20,7 +19,10 @@ const repeatUnreferenced: Repeat = (ms, step) => {
   return () => clearInterval(timer);
 };
 
-/** The last line of a terminal: what the run does and what it waits for, drawn again while anything of it changes. */
+/**
+ * The last line of a terminal, which shows the progress and the waits of a run and is redrawn while they
+ * change.
+ */
 export class StatusLine {
   readonly #stderr: Terminal;
   readonly #clock: Clock;
@@ -28,7 +30,7 @@ export class StatusLine {
   #activity: Activity = { progress: undefined, waits: [], asking: 0, heardAt: 0 };
   #stop: (() => void) | undefined;
   #shown = '';
-  /** Another text is being written to the same line, such as a question. */
+  /** Other text, such as a question, is on the same line. */
   #isLineTaken = false;
 
   constructor(stderr: Terminal, clock: Clock, repeat: Repeat = repeatUnreferenced) {
@@ -37,19 +39,17 @@ export class StatusLine {
     this.#repeat = repeat;
   }
 
-  /** What is at the beginning of the line, for a time in ms; undefined: nothing any more. */
+  /** Sets the start of the line, for a time in milliseconds; undefined removes it. */
   showProgress(progress: ((now: number) => string) | undefined): void {
     this.#change({ progress });
   }
 
-  /** A wait begins that is known to take `ms`; it has ended when the returned function is called. */
   waiting(ms: number, why: string): () => void {
     const wait = { until: this.#clock.now() + ms, why };
     this.#change({ waits: [...this.#activity.waits, wait] });
-    return () => this.#change({ waits: this.#activity.waits.filter((other) => other !== wait) });
+    return () => this.#change({ waits: this.#activity.waits.filter((candidate) => candidate !== wait) });
   }
 
-  /** An answer is awaited until the returned function is called. */
   asking(): () => void {
     const add = (count: number): void =>
       this.#change({ asking: this.#activity.asking + count, heardAt: this.#clock.now() });
@@ -61,7 +61,7 @@ export class StatusLine {
     };
   }
 
-  /** The same stream, for everybody else who writes to this terminal: the line is erased before. */
+  /** Returns the same stream for other writers to this terminal: it erases the line before. */
   sharedWith<S extends Pick<Terminal, 'write'>>(stream: S): S {
     const write = (...args: [text: string]): unknown => {
       this.#erase();
@@ -93,7 +93,7 @@ export class StatusLine {
   #draw(): void {
     if (this.#isLineTaken) return;
     const text = sanitize(activityLine(this.#activity, this.#clock.now()));
-    // A terminal that was given no size says that it has 0 columns.
+    // A terminal of unknown size says that it has 0 columns.
     const { columns = 0 } = this.#stderr;
     const line = truncate(text, (columns > 0 ? columns : 80) - 1);
     if (line === this.#shown) return;
@@ -114,22 +114,19 @@ function endsLine(chunk: string | Uint8Array): boolean {
   return chunk.length === 0 || chunk.at(-1) === newline;
 }
 
-/** What a run does at the moment. */
 interface Activity {
-  /** What it has done so far, for a time in ms. */
   readonly progress: ((now: number) => string) | undefined;
-  /** Until when it waits, in ms, and why. */
+  /** The end of each wait in milliseconds, and its cause. */
   readonly waits: readonly { readonly until: number; readonly why: string }[];
-  /** Answers that are awaited. */
   readonly asking: number;
-  /** When the last request was sent or the last bytes came; ms. */
+  /** The time in milliseconds of the last request or the last received bytes. */
   readonly heardAt: number;
 }
 
-/** A shorter silence of the service is not shown; ms. */
+/** A shorter silence of the service is not shown; in milliseconds. */
 const silenceMs = 1000;
 
-/** One line without an end, empty when there is nothing to say; `now` in ms. */
+/** Returns a line without its end, or an empty text; `now` is in milliseconds. */
 export function activityLine({ progress, waits, asking, heardAt }: Activity, now: number): string {
   const parts = progress === undefined ? [] : [progress(now)];
   const wait = [...waits].sort((a, b) => b.until - a.until)[0];

@@ -4,7 +4,7 @@ type Paint = (text: string) => string;
 
 type ColourContext = Pick<Host, 'env'> & { readonly globals: { readonly color: boolean } };
 
-/** The few colours that the tool uses; every one is the identity where colour is off. */
+/** The colours of the tool; every function returns its text unchanged where colour is off. */
 export interface Palette {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -17,14 +17,16 @@ export interface Palette {
 const same: Paint = (text) => text;
 const plain: Palette = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
 
-/** Colours for what is written to `stream`; chalk loads only where they show. */
+/** Returns the colours for a stream; chalk loads only where they show. */
 export async function paletteFor(stream: Output, context: ColourContext): Promise<Palette> {
   if (!showsColour(stream, context)) return plain;
   const { Chalk } = await import('chalk');
   return new Chalk({ level: 1 });
 }
 
-/** `--no-color`, then `NO_COLOR`, then `FORCE_COLOR`, then whether it is a terminal that can (no-color.org). */
+/**
+ * The order is `--no-color`, `NO_COLOR`, `FORCE_COLOR`, then the abilities of the terminal (no-color.org).
+ */
 function showsColour(stream: Output, { env, globals }: ColourContext): boolean {
   if (!globals.color || (env['NO_COLOR'] ?? '') !== '') return false;
   const forced = env['FORCE_COLOR'];
@@ -32,7 +34,6 @@ function showsColour(stream: Output, { env, globals }: ColourContext): boolean {
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
 
-/** What stands before a line that says how a check ended, all of one width. */
 export interface Marks {
   readonly pass: string;
   readonly fail: string;
@@ -43,10 +44,9 @@ export interface Marks {
 const drawn: Marks = { pass: '✓', fail: '✗', warn: '!', skip: '-' };
 const ascii: Marks = { pass: 'ok', fail: 'X ', warn: '! ', skip: '- ' };
 
-/** Signs, or plain ASCII where locale or `TERM` ask for it. */
 export const marksFor = (context: Pick<Host, 'env'>): Marks => (asksForAscii(context) ? ascii : drawn);
 
-/** Whether locale or `TERM` ask for plain ASCII. Where nothing is said, terminals of today can do more. */
+/** Whether locale or `TERM` ask for plain ASCII. Without either, terminals of today can do more. */
 export function asksForAscii({ env }: Pick<Host, 'env'>): boolean {
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(
     (value) => value !== undefined && value !== '',
@@ -55,37 +55,39 @@ export function asksForAscii({ env }: Pick<Host, 'env'>): boolean {
   return ['dumb', 'linux'].includes(env['TERM'] ?? '') || (locale !== undefined && !/utf-?8/i.test(locale));
 }
 
-const usual = 80;
+const usualWidth = 80;
 
-/** Columns to fit into; undefined in a pipe, where nothing is cut. A terminal that does not know its size says 0. */
+/**
+ * Returns the width of a terminal; undefined in a pipe, where nothing is cut. A terminal of unknown size says
+ * 0.
+ */
 export const terminalWidth = (stream: Output): number | undefined =>
   stream.isTTY === true ? columnsOf(stream) : undefined;
 
-/** The same for text that is wrapped in a pipe too. */
-export const wrapWidth = (stream: Output): number => terminalWidth(stream) ?? usual;
+export const wrapWidth = (stream: Output): number => terminalWidth(stream) ?? usualWidth;
 
-const columnsOf = ({ columns = 0 }: Output): number => (columns > 0 ? columns : usual);
+const columnsOf = ({ columns = 0 }: Output): number => (columns > 0 ? columns : usualWidth);
 
 /**
- * Characters that can drive a terminal or reorder what it shows: C0 and C1 controls (ESC, CR, BEL, CSI, OSC …),
- * DEL, bidirectional controls, line and paragraph separators, zero-width joins' relatives that hide text, and tags.
+ * Characters that can drive a terminal or reorder its text: C0 and C1 controls (ESC, CR, BEL, CSI, OSC …),
+ * DEL, bidirectional controls, line and paragraph separators, zero-width characters that hide text, and tags.
  */
 const unsafe =
   /[\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udfff]/gu;
 
-/** Text from outside as it may be drawn on a terminal: nothing in it moves the cursor or hides. */
+/** Replaces the characters of a text from outside that move the cursor or hide text. */
 export function sanitize(text: string): string {
-  return text.replace(unsafe, (found) => (found === '\n' || found === '\t' ? ' ' : '\ufffd'));
+  return text.replace(unsafe, (character) => (character === '\n' || character === '\t' ? ' ' : '\ufffd'));
 }
 
-/** JSON text as it may be drawn on a terminal: the same value, with every unsafe character as a `\u` escape. */
+/** Writes every unsafe character of JSON as a `\u` escape, so that its value stays the same. */
 export function escapeJson(json: string): string {
-  return json.replace(unsafe, (found) =>
-    found === '\n'
-      ? found
+  return json.replace(unsafe, (character) =>
+    character === '\n'
+      ? character
       : Array.from(
-          { length: found.length },
-          (_, i) => `\\u${found.charCodeAt(i).toString(16).padStart(4, '0')}`,
+          { length: character.length },
+          (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
         ).join(''),
   );
 }

@@ -1,6 +1,6 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { parsePointer, type Json } from '../../json/exact.ts';
-import { LeadReader } from '../../json/members.ts';
+import { LeadReader } from '../../json/lead-reader.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
 import { countInUrl } from './position.ts';
 import { numberParams, untilNames } from './names.ts';

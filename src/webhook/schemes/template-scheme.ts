@@ -23,7 +23,7 @@ import {
   unknownSlot,
 } from '../errors.ts';
 import type { Key, Scheme } from '../scheme.ts';
-import { type Rejected, rejected } from '../delivery-answer.ts';
+import { type Rejection, rejection } from '../delivery-answer.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 
 type SharedOption =
@@ -83,7 +83,7 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
       if (!stamp.ok) return stamp;
       const timestamp = isTimed ? parseTimestamp(stamp.value, timestampFormat) : undefined;
       if (isTimed && timestamp === undefined) {
-        return rejected(
+        return rejection(
           'malformed_timestamp',
           `${timeSource} is not a time in the form '${timestampFormat}'`,
         );
@@ -93,7 +93,7 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
       const signed = template.fill(delivery, stamp.value, nonce.value);
       const key = matchingKey(keys, signed, header.signatures);
       if (key === -1) {
-        return rejected('wrong_credential', `the signature in ${signatureHeader} does not match`);
+        return rejection('wrong_credential', `the signature in ${signatureHeader} does not match`);
       }
       return { ok: true, key, timestamp, nonce: nonceHeader === undefined ? undefined : nonce.value };
     },
@@ -119,14 +119,14 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
   function timeOf(delivery: Delivery, inSignature: string | undefined): HeaderValue {
     if (timestampHeader !== undefined) return soleHeader(delivery, timestampHeader, 'missing_timestamp');
     if (inSignature !== undefined) return { ok: true, value: inSignature };
-    return rejected('missing_timestamp', `the header ${signatureHeader} has no ${timestampPrefix ?? ''}`);
+    return rejection('missing_timestamp', `the header ${signatureHeader} has no ${timestampPrefix ?? ''}`);
   }
 
   function nonceOf(delivery: Delivery): HeaderValue {
     if (nonceHeader === undefined) return { ok: true, value: '' };
     const nonce = soleHeader(delivery, nonceHeader, 'missing_nonce');
     if (!nonce.ok || options.noncePattern?.test(nonce.value) !== false) return nonce;
-    return rejected('malformed_credential', `the header ${nonceHeader} holds what no id may hold`);
+    return rejection('malformed_credential', `the header ${nonceHeader} holds what no id may hold`);
   }
 
   function prefixed(key: Key, sign: (algorithm: Algorithm) => string): string {
@@ -137,7 +137,7 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
   }
 }
 
-type HeaderValue = { readonly ok: true; readonly value: string } | Rejected;
+type HeaderValue = { readonly ok: true; readonly value: string } | Rejection;
 
 function pathAndQuery(url: string): string {
   const { pathname, search } = new URL(url);
@@ -244,25 +244,25 @@ const maxSignatures = 16;
  */
 export function signatureHeaderReader(
   format: SignatureHeaderFormat,
-): (delivery: Delivery) => SignatureHeader | Rejected {
+): (delivery: Delivery) => SignatureHeader | Rejection {
   const { signatureHeader: header, prefix, algorithm, encoding, timestampPrefix, ed25519Prefix } = format;
   const entriesOf = entryReader(format);
   return (delivery) => {
     const entries = entriesOf(delivery);
     if ('ok' in entries) return entries;
     if (entries.length > maxSignatures) {
-      return rejected('malformed_credential', `the header ${header} holds too many signatures`);
+      return rejection('malformed_credential', `the header ${header} holds too many signatures`);
     }
     const stamps =
       timestampPrefix === undefined ? [] : entries.filter((entry) => entry.startsWith(timestampPrefix));
     if (stamps.length > 1) {
-      return rejected('repeated_credential', `the header ${header} has two ${timestampPrefix ?? ''}`);
+      return rejection('repeated_credential', `the header ${header} has two ${timestampPrefix ?? ''}`);
     }
     const signatures = signaturesIn(entries, prefix, algorithm, encoding);
     if (ed25519Prefix !== undefined)
       signatures.push(...signaturesIn(entries, ed25519Prefix, 'ed25519', encoding));
     if (signatures.length > 0) return { signatures, timestamp: stamps[0]?.slice(timestampPrefix?.length) };
-    return rejected(
+    return rejection(
       'malformed_credential',
       entries.every((entry) => !entry.startsWith(prefix))
         ? `the header ${header} has no signature '${prefix}…'`
@@ -285,7 +285,7 @@ function signaturesIn(
   return signatures;
 }
 
-function entryReader(format: SignatureHeaderFormat): (delivery: Delivery) => readonly string[] | Rejected {
+function entryReader(format: SignatureHeaderFormat): (delivery: Delivery) => readonly string[] | Rejection {
   const { signatureHeader: header, repeated = false } = format;
   // A proxy may join repeated headers by commas (RFC 9110, section 5.3).
   const separator = format.separator ?? (repeated ? ',' : undefined);
@@ -295,7 +295,7 @@ function entryReader(format: SignatureHeaderFormat): (delivery: Delivery) => rea
     const problem = repeated && values.length > 1 ? undefined : problemOfSole(values, header);
     if (problem !== undefined) return problem;
     if (values.some(isJoined)) {
-      return rejected('repeated_credential', `the header ${header} holds more than one value`);
+      return rejection('repeated_credential', `the header ${header} holds more than one value`);
     }
     if (separator === undefined) return values;
     // Some senders write blanks around the separator, and some do not.

@@ -2,7 +2,7 @@ import { equalsKey, symmetricKey } from '../crypto/signature.ts';
 import { fieldName, soleHeader } from '../delivery.ts';
 import { emptyToken, unsendableToken } from '../errors.ts';
 import type { Scheme } from '../scheme.ts';
-import { rejected } from '../delivery-answer.ts';
+import { rejection } from '../delivery-answer.ts';
 
 /** The specification, section 5, sets this name. */
 const defaultTokenHeader = 'x-webhook-token';
@@ -37,7 +37,7 @@ export function token(name = defaultTokenHeader): Scheme {
       const matches = keys.map((key) => equalsKey(key, received));
       const key = matches.indexOf(true);
       if (key !== -1) return { ok: true, key };
-      return rejected('wrong_credential', `the token in ${header} is not the right one`);
+      return rejection('wrong_credential', `the token in ${header} is not the right one`);
     },
 
     sign: (_, key) => [[header, key.material.export().toString('latin1')]],

@@ -20,7 +20,13 @@ async function filled(): Promise<string> {
   await take('b', '{"id":"b","name":"Ada, \\"Countess\\""}', 5);
   await take('=c', '{"id":"=c"}', 2);
   await take('a', '{"id":"a","n":2}', 1);
-  const rejection: Rejection = { kind: 'rejected', status: 401, reason: 'wrong_credential', detail: 'no' };
+  const rejection: Rejection = {
+    ok: false,
+    kind: 'rejected',
+    status: 401,
+    reason: 'wrong_credential',
+    detail: 'no',
+  };
   await inbox.reject([
     { delivery: deliveryOf(Buffer.from([0xff, 0x00]), { receivedAt: at(0.5) }), rejection },
   ]);

@@ -38,7 +38,7 @@ async function filled(): Promise<string> {
     inbox.reject([
       {
         delivery: deliveryOf(body, { receivedAt: at(minutes) }),
-        rejection: { kind: 'rejected', status: 401, reason, detail: 'no' },
+        rejection: { ok: false, kind: 'rejected', status: 401, reason, detail: 'no' },
       },
     ]);
   await take('a', 200);
@@ -183,7 +183,13 @@ describe('leads stats --inbox', () => {
     const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
     const delivery = deliveryOf('{"id":"a","createdAt":"soon"}', { receivedAt: clock.now() - 1000 });
     for (let i = 0; i < 150; i += 1) await inbox.take([{ leadId: 'a', delivery }]);
-    const rejection: Rejection = { kind: 'rejected', status: 401, reason: 'wrong_credential', detail: 'no' };
+    const rejection: Rejection = {
+      ok: false,
+      kind: 'rejected',
+      status: 401,
+      reason: 'wrong_credential',
+      detail: 'no',
+    };
     await inbox.reject(Array.from({ length: 1200 }, () => ({ delivery, rejection })));
     await inbox.close();
     const { stderr, document } = await stats(home, '--json');

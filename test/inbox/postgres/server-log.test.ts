@@ -38,6 +38,7 @@ await withCluster({ settings }, (cluster) => {
             delivery: arrival().delivery,
             leadId: id,
             rejection: {
+              ok: false,
               kind: 'rejected',
               reason: 'wrong_credential',
               status: 401,

@@ -1,0 +1,157 @@
+import { backslash, isDigit, minus, openBrace, quote } from './bytes.ts';
+import { memberBesideLead, noLeadInElement } from './errors.ts';
+import { formatPointer } from './exact.ts';
+import { InvalidRecord } from './invalid-record.ts';
+import { type Member, membersAt, onlyMember, type Span, spanAt } from './members.ts';
+import { idKinds, row, ScannedRecord, scanner } from './scanner.ts';
+
+/** The place of the lead in each element of the array: reference tokens of a JSON Pointer, or `auto`. */
+export type ItemPlace = readonly string[] | 'auto';
+
+/**
+ * Finds the lead in each element of a page, and its id. `auto` decides by the first element of a walk whether
+ * all elements are wrappers of one kind, or leads. A lead keeps the bytes that it has inside its element.
+ */
+export class LeadReader {
+  readonly #item: ItemPlace;
+  readonly #idName: string | undefined;
+  /** Null means that the elements are leads. */
+  #wrapper: Wrapper | null | undefined;
+
+  constructor(item: ItemPlace, idName: string | undefined) {
+    this.#item = item;
+    this.#idName = idName;
+  }
+
+  /**
+   * Replaces the elements of a page by their leads, from the index `from` on; `before` elements of the page
+   * are not in `elements`. Throws a `DataError` for an element without a lead.
+   */
+  read(elements: ScannedRecord[], from: number, before: number): void {
+    const first = elements.find((element, i) => i >= from && !(element instanceof InvalidRecord));
+    if (first === undefined || this.#takesAll(first)) return;
+    for (let i = from; i < elements.length; i += 1) {
+      const element = elements[i] as ScannedRecord;
+      if (!(element instanceof InvalidRecord)) elements[i] = this.#lead(element.bytes, before + i + 1);
+    }
+  }
+
+  #takesAll({ bytes }: ScannedRecord): boolean {
+    if (this.#item === 'auto' && this.#wrapper === undefined) {
+      scanner.load(bytes);
+      this.#wrapper = wrapperOf(bytes, membersAt(bytes, 0)) ?? null;
+    }
+    const isBare = this.#item === 'auto' ? this.#wrapper === null : this.#item.length === 0;
+    return isBare && this.#idName === undefined;
+  }
+
+  #lead(element: Buffer, nth: number): ScannedRecord {
+    scanner.load(element);
+    if (this.#item === 'auto') return this.#unwrapped(element, nth);
+    const lead = spanAt(element, this.#item);
+    if (lead === undefined || element[lead.start] !== openBrace) {
+      throw noLeadInElement(formatPointer(this.#item), nth, 'dialect');
+    }
+    return identifiedRecord(element, lead.start, this.#idName);
+  }
+
+  #unwrapped(element: Buffer, nth: number): ScannedRecord {
+    const wrapper = this.#wrapper ?? undefined;
+    if (wrapper === undefined) return identifiedRecord(element, 0, this.#idName);
+    const members = membersAt(element, 0);
+    const lead = onlyMember(members, wrapper.member);
+    const place = formatPointer([wrapper.member]);
+    if (lead === undefined || element[lead.start] !== openBrace) {
+      throw noLeadInElement(place, nth, 'elements before');
+    }
+    const stranger = strangerIn(members, wrapper);
+    if (stranger !== undefined) throw memberBesideLead(place, stranger, nth);
+    // The name in the dialect goes before an outer id.
+    const hasOuterId = wrapper.id !== undefined && this.#idName === undefined;
+    const outerId = hasOuterId ? onlyMember(members, wrapper.id ?? '') : undefined;
+    return identifiedRecord(element, lead.start, this.#idName, outerId);
+  }
+}
+
+interface Wrapper {
+  readonly member: string;
+  readonly needs: readonly string[];
+  /** Members with other names would be lost: an element that has one is no wrapper. */
+  readonly beside: RegExp;
+  /** The member that identifies a lead without an id. */
+  readonly id?: string;
+}
+
+const wrappers: readonly Wrapper[] = [
+  // GraphQL Cursor Connections: edges[].node.
+  { member: 'node', needs: [], beside: /^(cursor|__typename)$/ },
+  // CouchDB with include_docs=true: rows[].doc.
+  { member: 'doc', needs: ['id', 'key', 'value'], beside: /^(id|key|value)$/, id: 'id' },
+  // Elasticsearch: hits[]._source.
+  {
+    member: '_source',
+    needs: [],
+    beside: /^(_.*|sort|fields|highlight|matched_queries|inner_hits)$/,
+    id: '_id',
+  },
+  { member: 'lead', needs: [], beside: /^$/ },
+];
+
+/** Finds the wrapper that has these members. A deleted lead may be null in it. */
+function wrapperOf(json: Buffer, members: readonly Member[]): Wrapper | undefined {
+  return wrappers.find((wrapper) => {
+    const lead = onlyMember(members, wrapper.member);
+    if (lead === undefined) return false;
+    const isObjectOrNull =
+      json[lead.start] === openBrace || json.toString('latin1', lead.start, lead.end) === 'null';
+    const hasAll = wrapper.needs.every((name) => onlyMember(members, name) !== undefined);
+    return isObjectOrNull && hasAll && strangerIn(members, wrapper) === undefined;
+  });
+}
+
+const strangerIn = (members: readonly Member[], { member, beside }: Wrapper): string | undefined =>
+  members.map(({ name }) => name).find((name) => name !== member && !beside.test(name));
+
+/**
+ * Returns the object at `start` of valid and compact JSON as a record whose id is the member `idName`;
+ * `contact.id` names a nested one. `outerId` is the place of an id outside the object, for a record that has
+ * none. Loads the text into the scanner.
+ */
+export function identifiedRecord(json: Buffer, start = 0, idName?: string, outerId?: Span): ScannedRecord {
+  scanner.load(json);
+  scanner.valueEnd(start);
+  const rows = scanner.lastRow();
+  if (idName !== undefined && idName !== 'id') {
+    const [id, ...duplicates] = idsNamed(json, start, idName);
+    if (id === undefined) rows[row.idKind] = idKinds.missing;
+    else setId(rows, json, id, duplicates.length > 0);
+  }
+  if (outerId !== undefined && rows[row.idKind] === idKinds.missing) setId(rows, json, outerId, false);
+  return new ScannedRecord(json, rows, 0);
+}
+
+function idsNamed(json: Buffer, start: number, idName: string): readonly Span[] {
+  const members = membersAt(json, start);
+  const matches = members.filter(({ name }) => name === idName);
+  const dot = idName.indexOf('.');
+  if (matches.length > 0 || dot < 0) return matches;
+  const above = onlyMember(members, idName.slice(0, dot));
+  return above === undefined ? [] : idsNamed(json, above.start, idName.slice(dot + 1));
+}
+
+/** Writes the id into the row as the scanner does for a member `id`. */
+function setId(rows: Int32Array, json: Buffer, { start, end }: Span, isRepeated: boolean): void {
+  const inner = json[start] === quote ? 1 : 0;
+  rows[row.idStart] = start + inner;
+  rows[row.idEnd] = end - inner;
+  rows[row.idKind] = isRepeated ? idKinds.repeated : kindOf(json.subarray(start, end));
+}
+
+function kindOf(value: Buffer): number {
+  if (value[0] === quote) {
+    if (value.includes(backslash)) return idKinds.escaped;
+    return value.length > 2 ? idKinds.asItStands : idKinds.unusable;
+  }
+  const digits = value[0] === minus ? value.subarray(1) : value;
+  return digits.every(isDigit) ? idKinds.asItStands : idKinds.unusable;
+}
