@@ -19,50 +19,39 @@ import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
 import { commands, programHelp } from './program.ts';
 
-/** What a command line asks for. */
+type NamedFlags = readonly (readonly [key: string, flag: Flag])[];
+
+/** The request that a command line makes. */
 export type Invocation =
   | { readonly kind: 'print'; readonly text: (width: number) => string }
   | {
       readonly kind: 'run';
       readonly globals: Globals;
-      /** Whether the profile that is named may be one that is not stored. */
+      /** Whether a profile may be named that is not stored. */
       readonly allowsNewProfile: boolean;
       readonly run: (context: Context) => Promise<Outcome>;
     };
 
 /** Turns words into the checked options of one command, loading no more than its flags. Throws a `UsageError`. */
 export async function parseArgv(argv: readonly string[]): Promise<Invocation> {
-  const words = argv.some((word) => helpWords.includes(word))
-    ? argv.filter((word) => word !== everything)
-    : argv;
+  const isHelpAsked = argv.includes('--help') || argv.includes('-h');
+  const words = isHelpAsked ? argv.filter((word) => word !== '--all') : argv;
   const first = takeCommand(words);
   const isHelp = first.name === 'help';
   if (isHelp && first.rest.includes('--json')) {
     return helpAsData(first.rest.filter((word) => word !== '--json'));
   }
   // `leads help list` is `leads list --help --all`.
-  const { name, rest } = isHelp ? takeCommand([...first.rest, '--help']) : first;
-  if (name === undefined) return withoutCommand(rest);
+  const { name, rest: further } = isHelp ? takeCommand([...first.rest, '--help']) : first;
+  if (name === undefined) return withoutCommand(further);
   const entry = commands.find((command) => command.name === name);
   if (entry === undefined) return topicOrError(name, isHelp);
   const isWhole = isHelp || words.length < argv.length;
-  return parseCommand((await entry.load()).default, rest, isWhole ? wholeHelp : commandHelp);
+  return parseCommand((await entry.load()).default, further, isWhole ? wholeHelp : commandHelp);
 }
 
-const helpWords = ['--help', '-h'];
-
-/** Beside `--help`: what does not fit a screen as well. */
-const everything = '--all';
-
 function withoutCommand(words: readonly string[]): Invocation {
-  const root: CommandSpec = {
-    name: '',
-    summary: '',
-    arguments: {},
-    flags: {},
-    examples: [],
-    subcommands: [],
-  };
+  const root = { name: '', summary: '', arguments: {}, flags: {}, examples: [], subcommands: [] };
   const typed = parseWords(root, '', words);
   if (typed === 'version') return version;
   if (typed === 'help') return { kind: 'print', text: programHelp };
@@ -71,23 +60,19 @@ function withoutCommand(words: readonly string[]): Invocation {
 
 /** `leads help --json [COMMAND …]` */
 async function helpAsData(words: readonly string[]): Promise<Invocation> {
-  const { name, rest } = takeCommand(words);
-  if (name === undefined) {
-    const { describeProgram } = await import('./commands/help/help-data.ts');
-    return printedJson(await describeProgram(commands));
-  }
+  const { name, rest: further } = takeCommand(words);
+  const { describeProgram, describeCommand } = await import('./commands/help/help-data.ts');
+  if (name === undefined) return printedJson(await describeProgram(commands));
   const entry = commands.find((command) => command.name === name);
   if (entry === undefined) {
-    const topic = topicNamed(name);
     const { describeTopic } = await import('./commands/help/topics.ts');
-    return printedJson(describeTopic(topic));
+    return printedJson(describeTopic(topicNamed(name)));
   }
-  const { spec, path, rest: further } = followCommand((await entry.load()).default, rest);
-  const { name: excess } = takeCommand(further);
+  const { spec, path, words: unused } = followCommand((await entry.load()).default, further);
+  const { name: excess } = takeCommand(unused);
   if (excess !== undefined) {
     throw new UsageError(`unexpected argument '${excess}'`, { hint: `see 'leads ${path} --help'` });
   }
-  const { describeCommand } = await import('./commands/help/help-data.ts');
   return printedJson(describeCommand(path, spec));
 }
 
@@ -96,45 +81,37 @@ const printedJson = (data: object): Invocation => ({
   text: () => `${JSON.stringify(data, null, 2)}\n`,
 });
 
-/** By what other tools call it: our name for it. */
-const otherNames: Readonly<Record<string, string>> = {
-  version: '--version',
-  ls: 'list',
-  replay: 'inbox retry',
-  resend: 'inbox retry',
-  trigger: 'send',
-  auth: 'login',
-  logs: 'inbox list',
-  events: 'inbox list',
-};
+/** Names that other tools have for our commands. */
+const otherNames = new Map([
+  ['version', '--version'],
+  ['ls', 'list'],
+  ['replay', 'inbox retry'],
+  ['resend', 'inbox retry'],
+  ['trigger', 'send'],
+  ['auth', 'login'],
+  ['logs', 'inbox list'],
+  ['events', 'inbox list'],
+  ['delete', 'inbox erase'],
+  ['rm', 'remove'],
+]);
 
-/** The same, of the commands of a group. */
-const otherNamesInGroups: Readonly<Record<string, string>> = {
-  ls: 'list',
-  replay: 'retry',
-  resend: 'retry',
-  delete: 'erase',
-  rm: 'remove',
-};
-
-const ownName = (name: string): string | undefined =>
-  Object.hasOwn(otherNames, name) ? `it is 'leads ${otherNames[name] ?? ''}' here` : undefined;
-
-function ownNameInGroup(name: string, path: string, { subcommands }: CommandSpec): string | undefined {
-  const own = Object.hasOwn(otherNamesInGroups, name) ? otherNamesInGroups[name] : undefined;
-  return subcommands.some((child) => child.name === own)
-    ? `it is 'leads ${path} ${own ?? ''}' here`
-    : undefined;
+/** Says how a command of that name, below `path`, is called here. */
+function ourName(name: string, path: string, children: readonly { readonly name: string }[]) {
+  const words = otherNames.get(name)?.replace(path === '' ? '' : `${path} `, '');
+  const isOurs = words !== undefined && children.some((child) => words.split(' ')[0] === child.name);
+  if (!isOurs && words !== '--version') return undefined;
+  return `it is '${['leads', path, words].filter((word) => word !== '').join(' ')}' here`;
 }
 
-const commandNames = (): string[] => commands.map((command) => command.name);
+function unknownCommand(name: string, further: readonly string[], hint: string): UsageError {
+  const names = [...commands.map((command) => command.name), ...further];
+  return new UsageError(`unknown command '${name}'`, {
+    hint: ourName(name, '', commands) ?? didYouMean(name, names) ?? hint,
+  });
+}
 
 async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> {
-  if (!isHelp) {
-    throw new UsageError(`unknown command '${name}'`, {
-      hint: ownName(name) ?? didYouMean(name, commandNames()) ?? "see 'leads --help'",
-    });
-  }
+  if (!isHelp) throw unknownCommand(name, [], "see 'leads --help'");
   if (LEADS_SINGLE_FILE && name === 'licences') {
     const { assetText } = await import('./files/embedded/asset.ts');
     return { kind: 'print', text: () => assetText('licences.txt') };
@@ -147,71 +124,55 @@ async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> 
 function topicNamed(name: string): TopicName {
   const topic = topicNames.find((candidate) => candidate === name);
   if (topic !== undefined) return topic;
-  throw new UsageError(`unknown command '${name}'`, {
-    hint:
-      ownName(name) ??
-      didYouMean(name, [...commandNames(), ...topicNames]) ??
-      `help has the topics ${topicNames.join(', ')}`,
-  });
+  throw unknownCommand(name, topicNames, `help has the topics ${topicNames.join(', ')}`);
 }
 
-/** Follows the words into a group of commands, and checks the rest. */
+/** Follows the words into a group of commands, and checks the words that are left. */
 export function parseCommand(
   group: CommandSpec,
-  words: readonly string[],
+  typedWords: readonly string[],
   help: typeof commandHelp = commandHelp,
 ): Invocation {
-  const { spec, path, rest } = followCommand(group, words);
-  const typed = parseWords(spec, path, rest);
+  const { spec, path, words } = followCommand(group, typedWords);
+  const typed = parseWords(spec, path, words);
   if (typed === 'version') return version;
-  if (typed === 'help' || spec.prepare === undefined) {
+  const { prepare, allowsNewProfile = false } = spec;
+  if (typed === 'help' || prepare === undefined) {
     return { kind: 'print', text: (width) => help(path, spec, width) };
   }
-  const globals: Globals = checkOptions({ arguments: {}, flags: globalFlags }, typed) as OptionsOf<
-    typeof globalFlags
-  >;
-  const allowsNewProfile = spec.allowsNewProfile === true;
+  const globals = checkOptions({ arguments: {}, flags: globalFlags }, typed) as OptionsOf<typeof globalFlags>;
+  const withHint = (error: unknown): never => {
+    if (!(error instanceof UsageError) || error.hint !== undefined) throw error;
+    const hint = `see 'leads ${path} --help'`;
+    throw new UsageError(error.message, { ...error.details, hint, cause: error });
+  };
   try {
-    const run = spec.prepare(typed);
-    return {
-      kind: 'run',
-      globals,
-      allowsNewProfile,
-      run: (context) => run(context).catch((error: unknown) => throwWithHint(error, path)),
-    };
+    const run = prepare(typed);
+    return { kind: 'run', globals, allowsNewProfile, run: (context) => run(context).catch(withHint) };
   } catch (error) {
-    return throwWithHint(error, path);
+    return withHint(error);
   }
-}
-
-/** Of how the command is used, where the error itself says no more. */
-function throwWithHint(error: unknown, path: string): never {
-  if (!(error instanceof UsageError) || error.hint !== undefined) throw error;
-  throw new UsageError(error.message, { ...error.details, hint: `see 'leads ${path} --help'`, cause: error });
 }
 
 interface NamedCommand {
   readonly spec: CommandSpec;
   /** The whole name, such as `config set`. */
   readonly path: string;
-  readonly rest: readonly string[];
+  /** The words without it. */
+  readonly words: readonly string[];
 }
 
 function followCommand(spec: CommandSpec, words: readonly string[], path = spec.name): NamedCommand {
-  const isChild = spec.subcommands.some(({ name }) => name === words[0]);
-  if (isChild || (spec.subcommands.length > 0 && spec.prepare === undefined)) {
-    const { name, rest } = takeCommand(words);
-    if (name !== undefined) return followCommand(subcommand(spec, name, path), rest, `${path} ${name}`);
-  }
-  return { spec, path, rest: words };
-}
-
-function subcommand(spec: CommandSpec, name: string, path: string): CommandSpec {
-  const child = spec.subcommands.find((candidate) => candidate.name === name);
-  if (child !== undefined) return child;
-  const names = spec.subcommands.map((candidate) => candidate.name);
+  const { subcommands, prepare } = spec;
+  const isChild = subcommands.some(({ name }) => name === words[0]);
+  if (!isChild && (subcommands.length === 0 || prepare !== undefined)) return { spec, path, words };
+  const { name, rest: further } = takeCommand(words);
+  if (name === undefined) return { spec, path, words };
+  const child = subcommands.find((candidate) => candidate.name === name);
+  if (child !== undefined) return followCommand(child, further, `${path} ${name}`);
+  const names = subcommands.map((candidate) => candidate.name);
   throw new UsageError(`unknown command '${path} ${name}'`, {
-    hint: ownNameInGroup(name, path, spec) ?? didYouMean(name, names) ?? `see 'leads ${path} --help'`,
+    hint: ourName(name, path, subcommands) ?? didYouMean(name, names) ?? `see 'leads ${path} --help'`,
   });
 }
 
@@ -223,7 +184,8 @@ function parseWords(
   path: string,
   words: readonly string[],
 ): TypedValues | 'help' | 'version' {
-  const flags: readonly [string, Flag][] = Object.entries({ ...globalFlags, ...spec.flags });
+  const flags: NamedFlags = Object.entries({ ...globalFlags, ...spec.flags });
+  const args = Object.entries(spec.arguments);
   const command = new Command(path)
     .exitOverride()
     .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
@@ -231,8 +193,7 @@ function parseWords(
     .showSuggestionAfterError(false)
     .version('', flagTerm('version', immediateFlags.version))
     .helpOption(flagTerm('help', immediateFlags.help));
-  for (const [name, argument] of Object.entries(spec.arguments))
-    command.argument(argumentTerm(name, argument));
+  for (const [name, argument] of args) command.argument(argumentTerm(name, argument));
   for (const [key, flag] of flags) for (const option of optionsFor(key, flag)) command.addOption(option);
   try {
     command.parse(withJoinedValues(words, flags), { from: 'user' });
@@ -240,74 +201,68 @@ function parseWords(
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.version') return 'version';
     if (error.code === 'commander.helpDisplayed') return 'help';
-    const [excess] = command.args.slice(Object.keys(spec.arguments).length);
-    const instead = fieldsBehindJson(spec, words, excess) ?? ownNameInGroup(excess ?? '', path, spec);
-    throw usageError(error, path, flags, excess, instead);
+    const isExcess = error.code === 'commander.excessArguments';
+    const excess = isExcess ? (command.args[args.length] ?? '') : undefined;
+    throw usageError({ spec, path, words, flags }, excess, error);
   }
-  const values: Record<string, unknown> = command.opts();
-  Object.entries(spec.arguments).forEach(([name, { repeatable }], i) => {
-    values[name] = repeatable === true ? command.args.slice(i) : command.args[i];
-  });
-  return values;
+  const positional = args.map(([name, { repeatable }], i) => [
+    name,
+    repeatable === true ? command.args.slice(i) : command.args[i],
+  ]);
+  return { ...command.opts(), ...(Object.fromEntries(positional) as TypedValues) };
 }
 
-/** What `--json id,email` is here. */
-const fieldsBehindJson = (
-  { flags }: CommandSpec,
-  words: readonly string[],
-  excess = '',
-): string | undefined =>
-  'fields' in flags && excess !== '' && words[words.indexOf(excess) - 1] === '--json'
-    ? `fields are named by --fields: --json --fields ${excess}`
-    : undefined;
-
 /** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */
-function withJoinedValues(words: readonly string[], flags: readonly (readonly [string, Flag])[]): string[] {
-  const joined = flags.filter(([, flag]) => !isSwitch(flag) && flag.joined === true);
+function withJoinedValues(words: readonly string[], flags: NamedFlags): string[] {
   return words.map((word) => {
-    const [, flag] = joined.find(([key, candidate]) => longName(key, candidate) === word) ?? [];
-    return flag === undefined || isSwitch(flag) ? word : `${word}=${flag.bare ?? ''}`;
+    const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === word) ?? [];
+    return flag === undefined || isSwitch(flag) || flag.joined !== true ? word : `${word}=${flag.bare ?? ''}`;
   });
 }
 
 function optionsFor(key: string, flag: Flag): Option[] {
-  if (isSwitch(flag) && flag.eitherWay === true) {
-    return [new Option(longName(key, flag)), new Option(`--no-${flagName(key)}`)];
+  const name = longName(key, flag);
+  if (isSwitch(flag)) {
+    return flag.eitherWay === true
+      ? [new Option(name), new Option(`--no-${flagName(key)}`)]
+      : [new Option(flagTerm(key, flag))];
   }
-  const term =
-    !isSwitch(flag) && flag.joined === true ? `${longName(key, flag)} [${flag.value}]` : flagTerm(key, flag);
-  const option = new Option(term);
-  if (isSwitch(flag)) return [option];
-  if (flag.repeatable === true) {
-    option.argParser((value, before: string[] | undefined) => [...(before ?? []), value]);
-  }
+  const option = new Option(flag.joined === true ? `${name} [${flag.value}]` : flagTerm(key, flag));
+  option.argParser((value, before: unknown) => {
+    if (flag.repeatable === true) return [...((before ?? []) as string[]), value];
+    if (before === undefined || before === value) return value;
+    throw new UsageError(`${name} is given two values`, { hint: 'leave one of them out' });
+  });
   return [option];
 }
 
-function usageError(
-  error: CommanderError,
-  path: string,
-  flags: readonly (readonly [string, Flag])[],
-  excess = '',
-  instead?: string,
-): UsageError {
-  const given = error.message.replace(/^error: /, '');
-  const [, word = ''] = /^unknown option '(--[^'=]+)/.exec(given) ?? [];
+interface Parsed extends NamedCommand {
+  readonly flags: NamedFlags;
+}
+
+/** `excess`: the argument that is one too many. */
+function usageError({ spec, path, words, flags }: Parsed, excess: string | undefined, cause: CommanderError) {
+  const message = cause.message.replace(/^error: /, '');
+  const hint = path === '' ? "see 'leads --help'" : `see 'leads ${path} --help'`;
+  if (excess !== undefined) {
+    const isFields = 'fields' in spec.flags && words[words.indexOf(excess) - 1] === '--json';
+    const fieldsHint = isFields ? `fields are named by --fields: --json --fields ${excess}` : undefined;
+    return new UsageError(`unexpected argument '${excess}'`, {
+      hint: fieldsHint ?? ourName(excess, path, spec.subcommands) ?? hint,
+      cause,
+    });
+  }
+  const [, unknown = ''] = /^unknown option '(--[^'=]+)/.exec(message) ?? [];
   const names = [...flags.map(([key, flag]) => longName(key, flag)), '--help', '--version'];
-  const help = ['leads', path, '--help'].filter((part) => part !== '').join(' ');
-  const message =
-    error.code === 'commander.excessArguments'
-      ? `unexpected argument '${excess}'`
-      : given.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing');
-  return new UsageError(message, {
-    hint: instead ?? didYouMean(word, names) ?? `see '${help}'`,
-    cause: error,
-  });
+  return new UsageError(
+    message.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing'),
+    { hint: didYouMean(unknown, names) ?? hint, cause },
+  );
 }
 
 /**
- * The first word that is neither a global flag nor a global flag's value, and the other words: global flags stand
- * before or after it. Throws a `UsageError` for any other flag before it.
+ * Gives the first word that is neither a global flag nor its value, and the other words: global flags stand before or after
+ * it. Throws a `UsageError` for any other flag before it.
  */
 function takeCommand(words: readonly string[]): { name: string | undefined; rest: readonly string[] } {
   for (let i = 0; i < words.length; i += 1) {
@@ -320,10 +275,7 @@ function takeCommand(words: readonly string[]): { name: string | undefined; rest
 
 /** Whether the next word is the value of this global flag. Throws a `UsageError` for any other flag. */
 function takesValue(word: string): boolean {
-  const flags: readonly (readonly [key: string, flag: Flag])[] = Object.entries({
-    ...globalFlags,
-    ...immediateFlags,
-  });
+  const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
   const [long = ''] = word.split('=');
   const letters = flags.flatMap(([, { short }]) => short ?? []);
   const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === long) ?? [];

@@ -45,6 +45,8 @@ describe('leads', () => {
     [['login', '--nope'], "unknown option '--nope'", 'leads login --help'],
     [['config', 'foo'], "unknown command 'config foo'", 'leads config --help'],
     [['config', 'lst'], "unknown command 'config lst'", "did you mean 'list'?"],
+    [['list', '--limit', '3', '-n', '4'], '--limit is given two values', 'leave one of them out'],
+    [['--timeout', '3s', 'list', '--timeout', '4s'], '--timeout is given two values', 'leave one'],
     [['list', '--fromat', 'json'], "unknown option '--fromat'", "did you mean '--format'?"],
     [['list', '--format', 'jsno'], "--format: 'jsno' is not one of", "did you mean 'json'?"],
     [['--limit', '3', 'list'], "unknown option '--limit'", 'after its name'],

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const every = 900_000;
-const rounds = ['--backfill', '24h', '--backfill-every', '15m'];
+const rounds = ['--backfill-every', '15m', '--format', 'events', '--retries', '0'];
 
 interface FakeService {
   /** Ids that it lists. */
@@ -59,7 +59,7 @@ const fail =
     void response.writeHead(status, headers).end();
 
 const startRounds = (argv: readonly string[], { env }: FakeService, home?: string): Promise<Listener> =>
-  start([...rounds, '--format', 'events', '--retries', '0', ...argv], {
+  start([...rounds, ...(argv.includes('--backfill') ? [] : ['--backfill', '24h']), ...argv], {
     env,
     clock: new FakeClock(Date.now()),
     ...(home === undefined ? {} : { home }),
