@@ -12,6 +12,13 @@ import type { Readings } from './readings.ts';
 /** A list of one page is proven by that page itself in these ways. */
 const provenByPage: readonly string[] = ['not-paged', 'few', 'reaches-back'];
 
+interface ExpectedLeads {
+  readonly has: (id: string) => boolean;
+  /** They may come on any page; otherwise only where the list is read from its start. */
+  readonly isOnAnyPage: boolean;
+  readonly missing: Unproven;
+}
+
 export class Doubts {
   readonly facts: ListFacts;
   readonly #source: PageSource;
@@ -20,18 +27,16 @@ export class Doubts {
   readonly #readings: Readings;
   readonly #isListed: (isWanted: (lead: RawLead) => boolean) => Promise<boolean>;
   readonly #from: Position;
-  readonly #overlap: readonly string[];
   readonly #isFiltered: boolean;
-  /** The number of leads that interrupted runs of this walk have met. */
-  readonly #interruptedSize: number;
   readonly #metBefore: number | undefined;
+  /** Leads that an earlier run had: one of them has to come where they are asked for. */
+  readonly #expected: ExpectedLeads | undefined;
   #first: PageAnswer | undefined;
   #isStartRead = false;
   #sign: Unproven | undefined;
   #isOnePage = true;
   #isEmpty = true;
-  #isRunBeforeMet = false;
-  #isInterruptedMet = false;
+  #isExpectedMet = false;
 
   /** `isListed`: whether the service lists such a lead where it is not asked for a status or a category. */
   constructor(
@@ -49,13 +54,15 @@ export class Doubts {
     this.#isListed = isListed;
     this.#from = from;
     this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
-    this.#interruptedSize = interruptedRun?.size ?? 0;
     const isCounted = interruptedRun !== undefined && interruptedRun.isPart !== true;
     this.#metBefore = isCounted ? Math.min(interruptedRun.size, ids.size) : undefined;
     const isAsked =
       from.style === 'start' || options.goesBackToStart === true || from.lacksRunBefore === true;
-    this.#overlap = isAsked ? (before?.overlap ?? []) : [];
-    const [oldest] = this.#overlap;
+    const overlap = isAsked ? (before?.overlap ?? []) : [];
+    const [oldest] = overlap;
+    if (oldest !== undefined) this.#expected = runBefore(overlap);
+    else if (interruptedRun !== undefined && interruptedRun.size > 0)
+      this.#expected = interrupted(interruptedRun, (id) => this.#isMet(id));
     this.facts = {
       overlaps: options.readsOnce !== true,
       isMet: (record) => readings.isMet(record),
@@ -84,14 +91,16 @@ export class Doubts {
     this.#sign ??= failedAnswer(facts, this.#first.facts) ?? partialAnswer(facts);
   }
 
+  /** Looks at leads that come, before they count as met. */
   meet(leads: readonly RawLead[], isStart: boolean): void {
     this.#isStartRead ||= isStart;
-    if (this.#interruptedSize === 0 || !this.#isStartRead || this.#isInterruptedMet) return;
-    this.#isInterruptedMet = leads.some((lead) => this.#isOfInterrupted(lead));
+    if (this.#expected === undefined || this.#isExpectedMet) return;
+    if (!this.#isStartRead && !this.#expected.isOnAnyPage) return;
+    this.#isExpectedMet = leads.some((lead) => this.#isExpected(lead));
   }
 
-  #isOfInterrupted({ id }: Pick<RawLead, 'id'>): boolean {
-    return id !== undefined && !this.#isMet(id) && this.#options.interruptedRun?.has(id) === true;
+  #isExpected({ id }: Pick<RawLead, 'id'>): boolean {
+    return id !== undefined && this.#expected?.has(id) === true;
   }
 
   async against(end: Completion, answer: PagerAnswer): Promise<Completion> {
@@ -144,42 +153,41 @@ export class Doubts {
     return this.#metBefore === undefined ? undefined : this.#metBefore + this.#readings.added;
   }
 
-  /** Leads that were there earlier, and that are asked for again: one of them has to come. */
   async #missing(): Promise<Unproven | undefined> {
-    const overlap = this.#overlap;
-    if (overlap.length > 0 && !this.#meetsRunBefore()) {
-      const ids = new Set<string | undefined>(overlap);
-      const isListed = this.#isFiltered && (await this.#isListed(({ id }) => ids.has(id)));
-      if (!isListed)
-        return unproven(
-          overlap.length === 1
-            ? 'the newest lead of the run before did not come again'
-            : `none of the ${overlap.length} newest leads of the run before came again`,
-          'leads between both runs may be out of reach, unless those were deleted',
-        );
-    }
-    // The leads of an interrupted run stand before the place where it stopped, and may be gone from a list that is the same one.
-    const leads = this.#isStartRead && overlap.length === 0 ? this.#interruptedSize : 0;
-    if (leads === 0 || this.#isInterruptedMet) return undefined;
-    const isListed = this.#isFiltered && (await this.#isListed((lead) => this.#isOfInterrupted(lead)));
-    if (isListed) return undefined;
-    const missing = leads === 1 ? 'the lead' : `none of the ${leads} leads`;
-    const verb = leads === 1 ? 'did not come' : 'came';
-    return unproven(
-      `the list is another one or empty: ${missing} that came before the interruption ${verb} again`,
-      'leads may be missing, unless those were deleted',
-    );
-  }
-
-  #meetsRunBefore(): boolean {
-    return (this.#isRunBeforeMet ||= this.#overlap.some((id) => this.#isMet(id)));
+    if (this.#expected === undefined || this.#isExpectedMet) return undefined;
+    if (!this.#isStartRead && !this.#expected.isOnAnyPage) return undefined;
+    const isListed = this.#isFiltered && (await this.#isListed((lead) => this.#isExpected(lead)));
+    return isListed ? undefined : this.#expected.missing;
   }
 
   /** The position where a resumed run may continue; undefined where the pages up to here have to be read once more. */
   storable(position: Position, withoutId: number): Position | undefined {
     if (this.#sign !== undefined) return undefined;
     const mayGoBack = this.#options.goesBackToStart === true && withoutId === 0;
-    const lacksRunBefore = !mayGoBack && this.#overlap.length > 0 && !this.#meetsRunBefore();
+    const lacksRunBefore = !mayGoBack && this.#expected?.isOnAnyPage === true && !this.#isExpectedMet;
     return lacksRunBefore ? { ...position, lacksRunBefore } : position;
   }
+}
+
+/** Leads of the run before that are asked for again. */
+function runBefore(overlap: readonly string[]): ExpectedLeads {
+  const ids = new Set(overlap);
+  const message =
+    ids.size === 1
+      ? 'the newest lead of the run before did not come again'
+      : `none of the ${ids.size} newest leads of the run before came again`;
+  const hint = 'leads between both runs may be out of reach, unless those were deleted';
+  return { has: (id) => ids.has(id), isOnAnyPage: true, missing: unproven(message, hint) };
+}
+
+/** Leads of an interrupted run, which stand before the place where it stopped, and may be gone from there. */
+function interrupted(
+  { size, has }: NonNullable<ListingOptions['interruptedRun']>,
+  isMet: (id: string) => boolean,
+): ExpectedLeads {
+  const leads = size === 1 ? 'the lead' : `none of the ${size} leads`;
+  const verb = size === 1 ? 'did not come' : 'came';
+  const message = `the list is another one or empty: ${leads} that came before the interruption ${verb} again`;
+  const missing = unproven(message, 'leads may be missing, unless those were deleted');
+  return { has: (id) => !isMet(id) && has(id), isOnAnyPage: false, missing };
 }

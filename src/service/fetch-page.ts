@@ -1,9 +1,9 @@
 import { openBrace, openBracket, skipSpace } from '../json/bytes.ts';
 import { PageScan } from '../json/page-scan.ts';
 import type { ScannedRecord } from '../json/scanner.ts';
-import { DataError, type LeadsError, ServiceError } from '../errors.ts';
+import { DataError, ServiceError } from '../errors.ts';
 import { otherPlace } from '../json/errors.ts';
-import { networkFailure, TransientError } from './client/network-failure.ts';
+import { TransientError } from './client/network-failure.ts';
 import { Retries } from './client/retry.ts';
 import { request, type ListResponse } from './client/send-request.ts';
 import { driftOf, type Service } from './client/service.ts';
@@ -45,7 +45,6 @@ export async function* fetchPage(
 ): PageParts {
   const { clock } = service;
   const retries = new Retries(service, () => (counters.retries += 1));
-  let failures = 0;
   let givenCount = 0;
   for (;;) {
     try {
@@ -70,19 +69,11 @@ export async function* fetchPage(
       }
       return;
     } catch (error) {
-      signal.throwIfAborted();
-      const reason = networkFailure(error, url.origin);
-      if (!(reason instanceof TransientError)) throw reason;
-      failures += 1;
-      if (mayFail && failures > 1 && isOverload(reason.failure)) throw reason.failure;
-      const failure = await retries.wait(reason, signal);
+      const failure = await retries.after(error, url, signal, mayFail);
       if (failure !== undefined) throw failure;
     }
   }
 }
-
-export const isOverload = ({ status, kind }: Pick<LeadsError, 'status' | 'kind'>): boolean =>
-  status === 500 || kind === 'timed-out';
 
 /** A page up to this size, in bytes, is given whole, so that an answer that breaks off leaves no trace. */
 const partSize = 2 * 1024 * 1024;

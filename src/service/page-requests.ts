@@ -1,5 +1,6 @@
 import type { LeadsError } from '../errors.ts';
-import { isOverload, type PageParts } from './fetch-page.ts';
+import { isOverload } from './client/network-failure.ts';
+import type { PageParts } from './fetch-page.ts';
 import type { ListingOptions } from './listing-types.ts';
 import type { PageRequest } from './pagers/pager.ts';
 import { positionKey, start } from './pagers/position.ts';

@@ -4,10 +4,10 @@ import { networkFailure, TransientError } from './client/network-failure.ts';
 import { Retries } from './client/retry.ts';
 import { exchange, type Call, type ServiceResponse } from './client/send-request.ts';
 import type { Service } from './client/service.ts';
-import { pageUrl, partsOf, type PagePart, type PageSource } from './fetch-page.ts';
+import { pageUrl, partsOf, type PageParts, type PageSource } from './fetch-page.ts';
 import { listPages } from './listing.ts';
-import type { Completion } from './listing-types.ts';
-import { nothingNew, rejectsPosition, type PageRequest } from './pagers/pager.ts';
+import { IncompleteError } from './listing-types.ts';
+import { rejectsPosition, type PageRequest, type Unproven } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
 
 export interface RawAnswer extends Omit<ServiceResponse, 'discard' | 'body'> {
@@ -32,30 +32,23 @@ export async function rawCall(
   signal: AbortSignal,
   isWhole = false,
 ): Promise<RawAnswer> {
-  const retries = new Retries(service);
-  const mayRepeat = call.method === 'GET' || call.method === 'HEAD';
+  const isRepeatable = call.method === 'GET' || call.method === 'HEAD';
+  const retries = new Retries(isRepeatable ? service : { ...service, retries: 0 });
   for (;;) {
     let answer: Omit<RawAnswer, 'failure'> | undefined;
-    let reason: Error;
     try {
       const response = await exchange(service, call, signal);
       if (response.status < 300) return await succeeded(response, isWhole, signal);
       const body = await beginningOf(response.body, longestPage);
       // A service that refuses a request may quote the key.
       answer = { ...response, body: response.redactBody([body]) };
-      reason = await failureOf(service, response, body);
+      throw await failureOf(service, response, body);
     } catch (error) {
-      signal.throwIfAborted();
-      reason = networkFailure(error, call.url.origin);
+      const failure = await retries.after(error, call.url, signal);
+      if (failure === undefined) continue;
+      if (answer === undefined || !(failure instanceof LeadsError)) throw failure;
+      return { ...answer, failure };
     }
-    const failure = !(reason instanceof TransientError)
-      ? reason
-      : mayRepeat
-        ? await retries.wait(reason, signal)
-        : reason.failure;
-    if (failure === undefined) continue;
-    if (answer === undefined || !(failure instanceof LeadsError)) throw failure;
-    return { ...answer, failure };
   }
 }
 
@@ -106,54 +99,45 @@ async function failureOf(
   return errorAnswer(service, response, [body]);
 }
 
-export interface RawPage {
-  readonly answer: RawAnswer;
-  readonly body: Uint8Array;
-}
-
 /**
  * The pages of a list in the service's own bytes, each asked for once: the next one is found as for `listLeads`, and so is the
- * evidence of its end. A list that moves between two pages is not noticed. An answer with a `failure`, and one that holds no
- * list, is the last page: the failure is thrown behind it.
+ * evidence of its end. A list that moves between two pages is not noticed. Throws the `failure` of an answer after it was given, and
+ * an `IncompleteError` at an end that is not proven.
  */
 export async function* rawPages(
   service: Service,
   params: RequestParams,
   headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): AsyncGenerator<RawPage, Completion, undefined> {
-  const received: RawPage[] = [];
+): AsyncGenerator<RawAnswer, void, undefined> {
+  const received: RawAnswer[] = [];
   let isFirst = true;
-  async function* open(
-    { counters }: PageSource,
-    request: PageRequest,
-  ): AsyncGenerator<PagePart, void, undefined> {
+  async function* open({ counters, signal }: PageSource, request: PageRequest): PageParts {
     const isStart = request.position.style === 'start';
     const url = isStart ? params.url : pageUrl({ params, query: {} }, request);
     counters.requests += 1;
     const answer = await rawCall(service, { method: 'GET', url, headers }, signal, true);
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of answer.body) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
+    const body: Uint8Array[] = [];
+    for await (const chunk of answer.body) body.push(chunk);
     const isPage = request.isProbe !== true && (isFirst || !rejectsPosition(answer.status));
     isFirst = false;
-    if (isPage) received.push({ answer, body });
+    if (isPage) received.push({ ...answer, body });
     if (answer.failure !== undefined) throw answer.failure;
-    const whole = { ...answer, body: [body], requestId: undefined, failureIn: () => undefined };
+    const whole = { ...answer, body, requestId: undefined, failureIn: () => undefined };
     try {
       yield* partsOf(whole, url, params);
     } catch (error) {
       throw error instanceof TransientError ? error.failure : error;
     }
   }
-  const acceptUnproven = (): void => undefined;
+  const acceptUnproven = (end: Unproven): never => {
+    throw new IncompleteError(end, 'pages');
+  };
   const source = { open, params: { ...params, pageSize: undefined } };
-  const pages = listPages({ ...service, signal }, { query: {}, acceptUnproven, readsOnce: true }, source);
+  const pages = listPages(service, { query: {}, acceptUnproven, readsOnce: true }, source);
   try {
     for await (const { last } of pages) if (received.length > 0 || last) yield* received.splice(0);
   } catch (error) {
     yield* received;
     throw error;
   }
-  return pages.completion ?? nothingNew;
 }

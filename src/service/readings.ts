@@ -8,18 +8,19 @@ import type { Position } from './pagers/position.ts';
 /** A list that moves in each of these readings is given up. */
 const mostReadings = 3;
 
-export interface PageTally {
-  readonly kept: ScannedRecord[];
-  count: number;
-  fresh: number;
-  leadingFresh: number;
-  leadingKnown: number;
-  repeated: number;
-  withoutId: number;
-  bringsNew: boolean;
-  identified: number;
-  hash: number;
-}
+/** The records of one page, counted. */
+const newTally = () => ({
+  /** Records that this walk had not met, and that were not known before it. */
+  kept: [] as ScannedRecord[],
+  count: 0,
+  /** Records that this reading had not met, and those before the first other one. */
+  ...{ fresh: 0, leadingFresh: 0 },
+  /** Records that this reading had met. */
+  ...{ repeated: 0, leadingKnown: 0 },
+  ...{ withoutId: 0, bringsNew: false, identified: 0, hash: 0 },
+});
+
+type PageTally = ReturnType<typeof newTally>;
 
 class Reading {
   readonly pass: number;
@@ -326,11 +327,6 @@ export class Readings {
     return true;
   }
 }
-
-const newTally = (): PageTally => ({
-  ...{ kept: [], count: 0, fresh: 0, leadingFresh: 0, leadingKnown: 0, repeated: 0 },
-  ...{ withoutId: 0, bringsNew: false, identified: 0, hash: 0 },
-});
 
 function textHash(lead: ScannedRecord): number {
   const text = lead.hasId ? (lead.id ?? '') : Buffer.from(lead.bytes).toString('latin1');

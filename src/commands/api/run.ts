@@ -5,8 +5,6 @@ import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import type { Call } from '../../service/client/send-request.ts';
 import { openService } from '../../service/client/service.ts';
-import { IncompleteError } from '../../service/listing-types.ts';
-import type { Completion } from '../../service/listing-types.ts';
 import { type RawAnswer, rawCall, rawPages } from '../../service/raw-pages.ts';
 import { requestParamsOf, urlBelow } from '../../service/pagers/request-params.ts';
 import { type ApiOptions, bodyOf, type Field, rejectDuplicates } from './options.ts';
@@ -24,25 +22,19 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   const service = await openService(context, { asksOnce: true });
   const isAccepting = extraHeadersOf(service.dialect)['accept'] !== undefined;
   const call: Call = { method, url, headers: headersOf(options, body !== undefined, isAccepting), body };
+  const answers = paginate
+    ? rawPages(service, requestParamsOf(service.account.baseUrl, service.dialect, url), call.headers)
+    : [await rawCall(service, call, context.signal)];
   const printer = new AnswerPrinter(context);
-  if (paginate) {
-    const params = requestParamsOf(service.account.baseUrl, service.dialect, url);
-    const pages = rawPages(service, params, call.headers, context.signal);
-    let page = await pages.next();
-    for (; page.done !== true; page = await pages.next()) {
-      const { answer, body: bytes } = page.value;
+  try {
+    for await (const answer of answers) {
       if (include) await printer.printHead(answer);
-      await printer.printBody(answer, [bytes]);
+      await printer.printBody(answer);
+      if (answer.failure !== undefined) throw answer.failure;
     }
+  } finally {
     await printer.end();
-    rejectUnproven(page.value);
-    return 'done';
   }
-  const answer = await rawCall(service, call, context.signal);
-  if (include) await printer.printHead(answer);
-  await printer.printBody(answer, answer.body);
-  await printer.end();
-  if (answer.failure !== undefined) throw answer.failure;
   return 'done';
 }
 
@@ -54,11 +46,6 @@ function headersOf({ header }: ApiOptions, hasBody: boolean, isAccepting: boolea
     ...(hasBody ? { 'content-type': 'application/json' } : {}),
     ...Object.fromEntries(typed),
   };
-}
-
-function rejectUnproven(end: Completion): void {
-  if (end.kind === 'complete') return;
-  throw new IncompleteError(end, 'pages');
 }
 
 /**
@@ -132,7 +119,7 @@ export class AnswerPrinter {
     await write(this.#stdout, text);
   }
 
-  async printBody({ headers, redactBody }: RawAnswer, body: RawAnswer['body']): Promise<void> {
+  async printBody({ headers, redactBody, body }: RawAnswer): Promise<void> {
     await this.#endLine();
     const draw = this.#isTerminal ? drawn(/json/i.test(headers['content-type'] ?? '')) : undefined;
     for await (const chunk of this.#isTerminal ? redactBody(body) : body) {

@@ -186,7 +186,7 @@ async function checkService(
   return {
     connection: [lookup, certificate, checkKey(error), checkClockDrift(report)],
     dialect: error === undefined ? checks : unexamined(error),
-    keys,
+    keys: error === undefined ? keys : [],
     requests,
   };
 }

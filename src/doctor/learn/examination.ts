@@ -2,12 +2,11 @@ import type { CheckResult } from '../check-result.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { DataError, KeyRejectedError, type LeadsError, ServiceError } from '../../errors.ts';
 import type { HttpClient } from '../../http/client/http-client.ts';
-import { formatPointer, type Json } from '../../json/exact.ts';
+import { formatPointer } from '../../json/exact.ts';
 import { parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { askedWaitMs } from '../../service/client/rate-limit.ts';
 import { driftOf, type Service } from '../../service/client/service.ts';
 import { fetchPage } from '../../service/fetch-page.ts';
-import type { Completion } from '../../service/listing-types.ts';
 import { listLeads } from '../../service/listing.ts';
 import type { PageFacts } from '../../service/pagers/hints.ts';
 import type { Position } from '../../service/pagers/position.ts';
@@ -20,20 +19,15 @@ const mostRetries = 2;
 const longestPause = 60_000;
 const mostCompared = 1000;
 
-export interface SeenLead {
+const seenLead = (lead: RawLead) => ({
   /** Its id, or its bytes where it has none. */
-  readonly key: string;
-  readonly hasId: boolean;
-  readonly createdAt: number | undefined;
-  readonly record: Json;
-}
-
-const seenLead = (lead: RawLead): SeenLead => ({
   key: lead.id ?? Buffer.from(lead.bytes).toString('latin1'),
   hasId: lead.id !== undefined,
   createdAt: readCreatedAt(lead.createdAt),
   record: parseLead(lead),
 });
+
+export type SeenLead = Readonly<ReturnType<typeof seenLead>>;
 
 export const keysOf = (leads: readonly SeenLead[]): string[] => leads.map(({ key }) => key);
 
@@ -43,15 +37,8 @@ export interface SeenPage {
   readonly facts: PageFacts | undefined;
 }
 
-export interface Walked {
-  /** The new leads of the first two pages that brought any. */
-  readonly pages: readonly (readonly SeenLead[])[];
-  /** The place where the next page begins; undefined where the service has not shown how it pages. */
-  readonly next: Position | undefined;
-  readonly pagesBefore: number;
-  readonly completion: Completion | undefined;
-  readonly rejection: LeadsError | undefined;
-}
+/** The new leads of the first two pages that brought any, and how the walk goes on or ended. */
+export type Walked = Readonly<Awaited<ReturnType<Examination['walk']>>>;
 
 export interface LearntKey {
   readonly key: string;
@@ -75,6 +62,8 @@ export class Examination {
   /** The service's clock against ours, ms, by the first answer with a `Date`. */
   drift: number | undefined;
   isReached = false;
+  /** The service could not be asked, or its answer holds no leads. */
+  error: LeadsError | undefined;
   /** JSON Pointer to the leads of the newest page that had some. */
   items = '';
   headers: PageFacts['headers'] = {};
@@ -147,7 +136,7 @@ export class Examination {
   }
 
   /** The first two pages of a walk in a changed dialect, with the page size of an export unless another one is given. */
-  async walk(changes: Dialect, pageSize?: number): Promise<Walked> {
+  async walk(changes: Dialect, pageSize?: number) {
     const pages = new Map<number, SeenLead[]>();
     let [next, pagesBefore]: [Position | undefined, number] = [undefined, 0];
     let rejection: LeadsError | undefined;

@@ -4,26 +4,14 @@ import type { Service } from '../../service/client/service.ts';
 import { numberParams } from '../../service/pagers/names.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { type CheckResult, pass, skip, warn } from '../check-result.ts';
-import type { ClockSight } from '../service-connection.ts';
-import {
-  Examination,
-  keysOf,
-  type LearntKey,
-  type SeenLead,
-  type SeenPage,
-  type Walked,
-} from './examination.ts';
+import { Examination, keysOf, type SeenLead, type SeenPage, type Walked } from './examination.ts';
 import { findFilters } from './find-filters.ts';
 import { findName, type NameFinding, type Trial } from './find-name.ts';
 import { findPaging } from './find-paging.ts';
 
-export interface DialectReport extends ClockSight {
-  /** The service could not be asked, or its answer holds no leads. */
-  readonly error?: LeadsError;
-  readonly requests: number;
-  readonly checks: readonly CheckResult[];
-  readonly keys: readonly LearntKey[];
-}
+export type DialectReport = Readonly<
+  Pick<Examination, 'error' | 'requests' | 'checks' | 'keys' | 'drift' | 'isReached'>
+>;
 
 /**
  * Asks the list operation at most 25 times, and tells what it does. With `isLearning` other names of parameters are tried
@@ -33,12 +21,11 @@ export async function examineDialect(service: Service, isLearning: boolean): Pro
   const examination = new Examination(service, isLearning);
   try {
     await examine(examination);
-    return examination;
   } catch (error) {
     if (service.signal.aborted || !(error instanceof LeadsError)) throw error;
-    const { drift, isReached } = examination;
-    return { error, requests: 0, drift, isReached, checks: [], keys: [] };
+    examination.error = error;
   }
+  return examination;
 }
 
 async function examine(examination: Examination): Promise<void> {

@@ -162,9 +162,8 @@ export function failureIn(
     ({ place, value }) => firstValues.get(place) !== value && !echoes.has(value),
   );
   const words = (): string | undefined => problemText(body, redact);
-  const rows = isEmpty ? [...flags, ...besideNothing] : flags;
-  const signs = rows.map(([, isSign]) => members.find((member) => isSign(member, words)));
-  const sign = signs.find((member) => member !== undefined);
+  const signs = Object.values(isEmpty ? { ...flags, ...besideNothing } : flags);
+  const sign = signs.map((isSign) => members.find((member) => isSign(member, words))).find(Boolean);
   if (sign === undefined) return undefined;
   const codes = members.filter(({ plain }) => codeName.test(plain) || plain === 'status');
   const code = codes.map(({ value }) => Number(value)).find((number) => number >= 400 && number < 600);
@@ -178,7 +177,8 @@ const echo = /^(filters?|query|params|parameters|request|criteria|sort|search|wh
 const outerMembers = (body: Json | undefined): Member[] =>
   membersOf(body, ({ plain, depth, value }) => (depth < 1 && !echo.test(plain) ? value : undefined));
 
-type Row = readonly [source: string, isSign: (member: Member, words: () => string | undefined) => boolean];
+/** Signs of a failure, each by the services that it was seen with. */
+type Signs = Readonly<Record<string, (member: Member, words: () => string | undefined) => boolean>>;
 
 const isFalse = (value: Json): boolean => value === false || value === 'false';
 const isTrue = (value: Json): boolean => value === true || value === 'true';
@@ -212,27 +212,18 @@ function isErrorCode({ plain, value, parent }: Member, words: () => string | und
   return !isUsual;
 }
 
-const flags: readonly Row[] = [
-  [
-    'Marketo, Pipedrive, Slack, Telegram, Cloudflare',
-    ({ plain, value }) =>
-      /^(is)?(success(ful)?|succeeded|ok)$/.test(plain) && (isFalse(value) || value === 0 || value === '0'),
-  ],
-  [
-    'HubSpot, Zoho, Kubernetes, Flickr, eBay, PHP',
-    ({ plain, value }) =>
-      /^(response|result|return)?(status|result|stat|state|ack|outcome)$/.test(plain) &&
-      (isFalse(value) ||
-        (typeof value === 'string' && failed.test(value)) ||
-        (Number(value) >= 400 && Number(value) < 600)),
-  ],
-  ['TikTok, WeChat, DingTalk, Feishu, LinkedIn', isErrorCode],
-  [
-    'Salesforce, Bitrix24, gateways',
-    ({ plain, value }) =>
-      /^(is|has)?(errors?|errored|failed|failure|fault|exception)$/.test(plain) && isTrue(value),
-  ],
-];
+const flags: Signs = {
+  'Marketo, Pipedrive, Slack, Telegram, Cloudflare': ({ plain, value }) =>
+    /^(is)?(success(ful)?|succeeded|ok)$/.test(plain) && (isFalse(value) || value === 0 || value === '0'),
+  'HubSpot, Zoho, Kubernetes, Flickr, eBay, PHP': ({ plain, value }) =>
+    /^(response|result|return)?(status|result|stat|state|ack|outcome)$/.test(plain) &&
+    (isFalse(value) ||
+      (typeof value === 'string' && failed.test(value)) ||
+      (Number(value) >= 400 && Number(value) < 600)),
+  'TikTok, WeChat, DingTalk, Feishu, LinkedIn': isErrorCode,
+  'Salesforce, Bitrix24, gateways': ({ plain, value }) =>
+    /^(is|has)?(errors?|errored|failed|failure|fault|exception)$/.test(plain) && isTrue(value),
+};
 
 /** Whether a value that stands for an error is one: services also send empty ones, and codes of success. */
 function isFilled(value: Json): boolean {
@@ -241,27 +232,18 @@ function isFilled(value: Json): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(isFilled);
 }
 
-const besideNothing: readonly Row[] = [
-  [
-    'the specification, section 7; GraphQL, Google APIs, Microsoft Graph',
-    ({ plain, value }) =>
-      /^(odata)?(errs?|errors?|faults?|faultcode|exceptions?|problems?|failures|errormessages?|errormsg|errmsg|errordescription)$/.test(
-        plain,
-      ) && isFilled(value),
-  ],
-  [
-    'Google Maps',
-    ({ plain, value }) =>
-      /^(status|result|state)$/.test(plain) && typeof value === 'string' && isErrorText(value),
-  ],
-  [
-    'gateways that answer 200 in the place of 429 or 503',
-    ({ plain, value }) =>
-      /^(message|msg|messages|detail|details|reason|info|warnings?|statustext|statusmessage|statusdescription)$/.test(
-        plain,
-      ) && isErrorText(problemText({ message: value }, (text) => text) ?? ''),
-  ],
-];
+const besideNothing: Signs = {
+  'the specification, section 7; GraphQL, Google APIs, Microsoft Graph': ({ plain, value }) =>
+    /^(odata)?(errs?|errors?|faults?|faultcode|exceptions?|problems?|failures|errormessages?|errormsg|errmsg|errordescription)$/.test(
+      plain,
+    ) && isFilled(value),
+  'Google Maps': ({ plain, value }) =>
+    /^(status|result|state)$/.test(plain) && typeof value === 'string' && isErrorText(value),
+  'gateways that answer 200 in the place of 429 or 503': ({ plain, value }) =>
+    /^(message|msg|messages|detail|details|reason|info|warnings?|statustext|statusmessage|statusdescription)$/.test(
+      plain,
+    ) && isErrorText(problemText({ message: value }, (text) => text) ?? ''),
+};
 
 /** A kind of failure decides the exit code, and whether another try may help. */
 export type FailureKind =

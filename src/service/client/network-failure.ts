@@ -27,6 +27,10 @@ export const passes = (status: number): boolean =>
   status === 429 ||
   (status >= 500 && ![501, 505, 506, 508, 510, 511].includes(status));
 
+/** Whether a service may have failed for the size of the page. */
+export const isOverload = ({ status, kind }: Pick<LeadsError, 'status' | 'kind'>): boolean =>
+  status === 500 || kind === 'timed-out';
+
 const noSuchHost = 'there is no such host';
 
 const passing: Readonly<Record<string, string>> = {

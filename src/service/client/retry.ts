@@ -1,6 +1,6 @@
 import { DataError, type LeadsError, ServiceError } from '../../errors.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import type { TransientError } from './network-failure.ts';
+import { isOverload, networkFailure, TransientError } from './network-failure.ts';
 import type { Service } from './service.ts';
 
 export class ComeBackError extends ServiceError {
@@ -90,6 +90,23 @@ export class Retries {
     const pause = { ms: delay, why: isLimit ? rateLimited : why, detail };
     await messages.waiting(pause, () => clock.sleep(delay, signal));
     return undefined;
+  }
+
+  /**
+   * The same for a request that threw; gives what it threw where another try does not help: with `mayFail` already where a
+   * service fails twice over what it was asked for.
+   */
+  async after(
+    thrown: unknown,
+    { origin }: URL,
+    signal: AbortSignal,
+    mayFail = false,
+  ): Promise<Error | undefined> {
+    signal.throwIfAborted();
+    const reason = networkFailure(thrown, origin);
+    if (!(reason instanceof TransientError)) return reason;
+    const isFinal = mayFail && this.#count > 0 && isOverload(reason.failure);
+    return isFinal ? reason.failure : this.wait(reason, signal);
   }
 
   #gaveUp(failure: LeadsError): LeadsError {

@@ -16,15 +16,13 @@ interface ExaminedPage {
   readonly isNextMissing: boolean;
 }
 
-type Row<Page> = readonly [source: string, read: (page: Page) => Unproven | undefined];
+/** Signs that leads may be missing, each by the services or the standard that it was seen with. */
+type Signs<Page> = Readonly<Record<string, (page: Page) => Unproven | undefined>>;
 
-function firstSign<Page>(rows: readonly Row<Page>[], page: Page): Unproven | undefined {
-  for (const [, read] of rows) {
-    const reason = read(page);
-    if (reason !== undefined) return reason;
-  }
-  return undefined;
-}
+const firstSign = <Page>(signs: Signs<Page>, page: Page): Unproven | undefined =>
+  Object.values(signs)
+    .map((read) => read(page))
+    .find((reason) => reason !== undefined);
 
 /** The first sign of an answer that is not all of what was asked for, as the answer says itself; on any page. */
 export const partialAnswer = (facts: PageFacts): Unproven | undefined => firstSign(partialSigns, facts);
@@ -68,33 +66,30 @@ const partial =
     );
   };
 
-const partialSigns: readonly Row<PageFacts>[] = [
-  ['GitHub: search', partial(/^incompleteresults?$/, isTrue)],
-  ['Elasticsearch: shards', partial(/^shards$/, (value) => isObject(value) && Number(value['failed']) > 0)],
-  ['Elasticsearch: time-out', partial(/^(timedout|terminatedearly)$/, isTrue)],
-  ['GraphQL: errors beside data', partial(/^errors$/, isFilled)],
-  [
-    'Google APIs: partial success',
-    partial(/^unreachable$/, (value) => Array.isArray(value) && isFilled(value)),
-  ],
-  ['OpenSearch, gateways', partial(/^(ispartial|partial|partialresults?)$/, isTrue)],
-  ['S3 and others', partial(/^(truncated|resultstruncated|limitreached|limitexceeded)$/, isTrue)],
-  [
-    'RFC 9110, section 15.3.7: 206',
-    ({ status, headers, count }) => {
-      if (status !== 206) return undefined;
-      const range = contentRange(headers);
-      const isFitting = range?.end !== undefined && range.count === count;
-      if (isFitting) return undefined;
-      const part = headers['content-range'];
-      return unproven(
-        part === undefined
-          ? 'the service answered with a part of the list (206) and does not say which'
-          : `the service answered with the part '${part}', and ${count} leads came`,
-      );
-    },
-  ],
-];
+const partialSigns: Signs<PageFacts> = {
+  'GitHub: search': partial(/^incompleteresults?$/, isTrue),
+  'Elasticsearch: shards': partial(/^shards$/, (value) => isObject(value) && Number(value['failed']) > 0),
+  'Elasticsearch: time-out': partial(/^(timedout|terminatedearly)$/, isTrue),
+  'GraphQL: errors beside data': partial(/^errors$/, isFilled),
+  'Google APIs: partial success': partial(
+    /^unreachable$/,
+    (value) => Array.isArray(value) && isFilled(value),
+  ),
+  'OpenSearch, gateways': partial(/^(ispartial|partial|partialresults?)$/, isTrue),
+  'S3 and others': partial(/^(truncated|resultstruncated|limitreached|limitexceeded)$/, isTrue),
+  'RFC 9110, section 15.3.7: 206': ({ status, headers, count }) => {
+    if (status !== 206) return undefined;
+    const range = contentRange(headers);
+    const isFitting = range?.end !== undefined && range.count === count;
+    if (isFitting) return undefined;
+    const part = headers['content-range'];
+    return unproven(
+      part === undefined
+        ? 'the service answered with a part of the list (206) and does not say which'
+        : `the service answered with the part '${part}', and ${count} leads came`,
+    );
+  },
+};
 
 const descriptive =
   /meta|pag|link|cursor|scroll|response|result|search|list|hits|total|info|nav|next|range|data|query/;
@@ -161,70 +156,53 @@ const settingWithoutEffect = (setting: 'api.next' | 'api.pagination'): Unproven 
     return `${isRight}; if the service may page in another way: ${front.quoted(front.set(setting, 'auto'))}`;
   });
 
-const unreadSigns: readonly Row<ExaminedPage>[] = [
-  [
-    'settings that say where the next page is named',
-    ({ params: { next, pagination }, facts: { count }, isNextMissing }) => {
-      if (count < fewest || isNextMissing) return undefined;
-      if (next !== 'auto') return settingWithoutEffect('api.next');
-      const isStyle = pagination === 'cursor' || pagination === 'link';
-      return isStyle ? settingWithoutEffect('api.pagination') : undefined;
-    },
-  ],
-  [
-    'cursors and tokens of AWS, Azure, DynamoDB, Elasticsearch, OAI-PMH, Twitter and others, and their like',
-    (page) => {
-      const member = membersBeside(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
-      return member && unread(`'${member.place}'`);
-    },
-  ],
-  [
-    'Elasticsearch: a total that was given up',
-    ({ facts }) => {
-      const member = membersBeside(facts).find(({ name, value }) => name === 'relation' && value === 'gte');
-      return member && unread(`'${member.place}'`);
-    },
-  ],
-  [
-    'the same in headers',
-    (page) => {
-      const header = plainHeaders(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
-      return header && unread(`header '${header.plain}'`);
-    },
-  ],
-  [
-    'RFC 8288: a Link with another relation than those that are read',
-    ({ facts: { headers } }) => {
-      const { link = '' } = headers;
-      const relations = [...(linksIn(link)?.keys() ?? [])];
-      const isUnread = relations.some((relation) => /next|more/.test(relation));
-      const isUnparsed = /rel\s*=[^,]*(next|more)/i.test(link);
-      return isUnread || isUnparsed ? unread("header 'link'") : undefined;
-    },
-  ],
-  [
-    'DataTables, Algolia, Spring and others: counts under other names',
-    ({ facts, met }) => {
-      if (met === undefined) return undefined;
-      const counts = [...membersBeside(facts), ...plainHeaders(facts)].filter(({ plain }) =>
-        counting.test(plain),
-      );
-      const total = counts
-        .map(({ value }) => Number(value))
-        .find((count) => Number.isSafeInteger(count) && count > met);
-      return total === undefined ? undefined : totalOutOfReach(total, met);
-    },
-  ],
-  [
-    'redirects that drop the query',
-    ({ facts: { asked: askedUrl, url }, isNextMissing }) => {
-      if (isNextMissing) return undefined;
-      const dropped = [...askedUrl.searchParams.keys()].find((name) => !url.searchParams.has(name));
-      if (dropped === undefined) return undefined;
-      return unproven(
-        `the service redirects the list, and drops the parameter '${dropped}' on the way`,
-        (front) => `name the place it redirects to: ${front.quoted(front.set('api.path', '/…'))}`,
-      );
-    },
-  ],
-];
+const unreadSigns: Signs<ExaminedPage> = {
+  'settings that say where the next page is named': ({
+    params: { next, pagination },
+    facts: { count },
+    isNextMissing,
+  }) => {
+    if (count < fewest || isNextMissing) return undefined;
+    if (next !== 'auto') return settingWithoutEffect('api.next');
+    const isStyle = pagination === 'cursor' || pagination === 'link';
+    return isStyle ? settingWithoutEffect('api.pagination') : undefined;
+  },
+  'cursors and tokens of AWS, Azure, DynamoDB, Elasticsearch, OAI-PMH, Twitter': (page) => {
+    const member = membersBeside(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
+    return member && unread(`'${member.place}'`);
+  },
+  'Elasticsearch: a total that was given up': ({ facts }) => {
+    const member = membersBeside(facts).find(({ name, value }) => name === 'relation' && value === 'gte');
+    return member && unread(`'${member.place}'`);
+  },
+  'the same in headers': (page) => {
+    const header = plainHeaders(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
+    return header && unread(`header '${header.plain}'`);
+  },
+  'RFC 8288: a Link with another relation than those that are read': ({ facts: { headers } }) => {
+    const { link = '' } = headers;
+    const relations = [...(linksIn(link)?.keys() ?? [])];
+    const isUnread = relations.some((relation) => /next|more/.test(relation));
+    const isUnparsed = /rel\s*=[^,]*(next|more)/i.test(link);
+    return isUnread || isUnparsed ? unread("header 'link'") : undefined;
+  },
+  'DataTables, Algolia, Spring and others: counts under other names': ({ facts, met }) => {
+    if (met === undefined) return undefined;
+    const counts = [...membersBeside(facts), ...plainHeaders(facts)].filter(({ plain }) =>
+      counting.test(plain),
+    );
+    const total = counts
+      .map(({ value }) => Number(value))
+      .find((count) => Number.isSafeInteger(count) && count > met);
+    return total === undefined ? undefined : totalOutOfReach(total, met);
+  },
+  'redirects that drop the query': ({ facts: { asked: askedUrl, url }, isNextMissing }) => {
+    if (isNextMissing) return undefined;
+    const dropped = [...askedUrl.searchParams.keys()].find((name) => !url.searchParams.has(name));
+    if (dropped === undefined) return undefined;
+    return unproven(
+      `the service redirects the list, and drops the parameter '${dropped}' on the way`,
+      (front) => `name the place it redirects to: ${front.quoted(front.set('api.path', '/…'))}`,
+    );
+  },
+};

@@ -14,23 +14,12 @@ export interface PageFacts {
   readonly lastId: string | undefined;
 }
 
-export interface PaginationHints {
-  /** Null: there is no next page, and the answer says so. */
-  readonly next: NextHint | null | undefined;
-  readonly hasMore: boolean | undefined;
-  readonly page: number | undefined;
-  readonly pages: number | undefined;
-  readonly offset: number | undefined;
-  /** The field that the offset came in: the query parameter has the same name as a rule. */
-  readonly offsetField: string | undefined;
-  readonly pageSize: number | undefined;
-  readonly total: number | undefined;
-}
+export type PaginationHints = Readonly<ReturnType<typeof hintsOf>>;
 
 export function hintsOf(
   { next: pointer, isTotalEstimate }: Pick<RequestParams, 'next' | 'isTotalEstimate'>,
   { envelope, headers: allHeaders, count }: PageFacts,
-): PaginationHints {
+) {
   const members = describingMembers(envelope);
   const headers = readHeaders(allHeaders, count);
   const offset = first(members, names.offsetNames, wholeNumber);
@@ -42,13 +31,14 @@ export function hintsOf(
     return number !== undefined && number > count ? number : undefined;
   });
   return {
+    /** Null: there is no next page, and the answer says so. */
     next,
     hasMore:
       first(members, names.moreNames, boolean)?.value ?? (isLast === undefined ? headers.hasMore : !isLast),
     page: first(members, names.pageNames, wholeNumber)?.value ?? headers.page,
     pages: first(members, names.pagesNames, wholeNumber)?.value ?? headers.pages,
     offset: offset?.value,
-    // CouchDB answers with `offset` and takes `skip`.
+    // The query parameter has this name as a rule; CouchDB answers with `offset` and takes `skip`.
     offsetField: total?.name === 'total_rows' ? 'skip' : offset?.name,
     pageSize: first(members, names.pageSizeNames, wholeNumber)?.value,
     total: isTotalEstimate ? undefined : (total?.value ?? headers.total ?? counted?.value),
@@ -91,7 +81,10 @@ function first<T>(
   return undefined;
 }
 
-function nextIn(members: readonly Member[], inHeaders: PaginationHints['next']): PaginationHints['next'] {
+function nextIn(
+  members: readonly Member[],
+  inHeaders: NextHint | null | undefined,
+): NextHint | null | undefined {
   let isEnd = first(members, names.deltaNames, (value) => value || undefined) !== undefined;
   for (const plain of [...names.nextNames, ...names.vagueNextNames]) {
     if (isEnd && names.vagueNextNames.includes(plain)) return null;
@@ -106,12 +99,12 @@ function nextIn(members: readonly Member[], inHeaders: PaginationHints['next']):
   return isEnd ? null : inHeaders;
 }
 
-function pointedAt(root: Json, pointer: readonly string[]): PaginationHints['next'] {
+function pointedAt(root: Json, pointer: readonly string[]): NextHint | null | undefined {
   const value = valueAt(root, pointer);
   return value === undefined ? undefined : nextHintOf(pointer.at(-1) ?? 'next', value);
 }
 
-export const isNamedNext = (next: PaginationHints['next']): boolean =>
+export const isNamedNext = (next: NextHint | null | undefined): boolean =>
   next !== undefined && next !== null && !names.vagueNextNames.includes(next.name);
 
 function wholeNumber(value: Json | undefined): number | undefined {

@@ -1,48 +1,15 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { parsePointer, type Json } from '../../json/exact.ts';
 import { LeadReader } from '../../json/lead-reader.ts';
-import type { ArrayPlace } from '../../json/find-array.ts';
 import { countInUrl } from './position.ts';
 import { numberParams, untilNames } from './names.ts';
 import { ConfigError } from '../../errors.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
-export interface RequestParams {
-  readonly url: URL;
-  readonly limit: string | undefined;
-  /** Neither the dialect nor the path names it: the service may take it for a filter. */
-  readonly isLimitGuessed: boolean;
-  readonly status: string | undefined;
-  readonly category: string | undefined;
-  readonly since: string | undefined;
-  readonly until: string | undefined;
-  /** The names under which a time may lead further: that of the dialect, or the usual ones. */
-  readonly untilNames: readonly string[];
-  readonly cursor: string | undefined;
-  readonly isPageSet: boolean;
-  readonly page: string;
-  readonly before: string | undefined;
-  /** Undefined where neither the dialect nor the path names one: then the answer may. */
-  readonly offset: string | undefined;
-  readonly firstPage: number;
-  readonly pagination: NonNullable<Dialect['pagination']>;
-  readonly items: ArrayPlace;
-  /** Finds the lead in each element of that array; for one walk, since `auto` keeps what it has found. */
-  readonly leads: LeadReader;
-  readonly idName: string | undefined;
+export type RequestParams = Readonly<ReturnType<typeof requestParamsOf>> & {
   /** A record that is no JSON stays in the list, as an `InvalidRecord`. */
   readonly keepsInvalid?: boolean;
-  /** The first answer of a walk that brought leads, without these. */
-  readonly answers: { first?: Json };
-  readonly next: readonly string[] | 'auto';
-  readonly pageSize: number | undefined;
-  readonly nextSeen: boolean;
-  /** The service's total may count more than it lists: it proves nothing. */
-  readonly isTotalEstimate: boolean;
-  /** Up to so many leads, one page is known to be all of them. */
-  readonly provenUpTo: number;
-  readonly dateFormat: NonNullable<Dialect['dateFormat']>;
-}
+};
 
 export function urlBelow(baseUrl: URL, path: string): URL {
   const url = new URL(baseUrl.origin + baseUrl.pathname.replace(/\/+$/, '') + path);
@@ -55,7 +22,7 @@ export function requestParamsOf(
   baseUrl: URL,
   dialect: Dialect,
   url = urlBelow(baseUrl, dialect.path ?? '/api/leads'),
-): RequestParams {
+) {
   const inPath = (names: readonly string[]): string | undefined =>
     names.find((name) => url.searchParams.has(name));
   const page = inPath(numberParams.page.inAddress);
@@ -69,27 +36,34 @@ export function requestParamsOf(
   return {
     url,
     limit: nameOf(params.limit, limit ?? (pagesItsOwnWay ? undefined : 'limit')),
+    /** The service may take the parameter for a filter. */
     isLimitGuessed: params.limit === undefined && limit === undefined && !pagesItsOwnWay,
     status: nameOf(params.status, 'status'),
     category: nameOf(params.category, 'category'),
     since: nameOf(params.since, undefined),
     until: nameOf(params.until, undefined),
+    /** The names under which a time may lead further. */
     untilNames: params.until === undefined ? untilNames : params.until === null ? [] : [params.until],
     cursor: params.cursor ?? undefined,
     isPageSet: (params.page ?? page) !== undefined,
     page: params.page ?? page ?? 'page',
     before: params.before ?? undefined,
+    /** Undefined where neither the dialect nor the path names one: then the answer may. */
     offset: params.offset ?? offset,
     firstPage: page === undefined ? 1 : (wholeNumber(url.searchParams.get(page)) ?? 1),
     pagination: dialect.pagination ?? 'auto',
     items: pointer(dialect.items, 'api.items', '/data/leads'),
+    /** For one walk, since `auto` keeps what it has found. */
     leads: new LeadReader(pointer(dialect.item, 'api.item', '/node'), dialect.id),
     idName: dialect.id,
-    answers: {},
+    /** The first answer of a walk that brought leads, without these. */
+    answers: {} as { first?: Json },
     next: pointer(dialect.next, 'api.next', '/meta/next'),
     pageSize: dialect.pageSize,
     nextSeen: dialect.nextSeen ?? false,
+    /** The service's total may count more than it lists: it proves nothing. */
     isTotalEstimate: dialect.total === 'estimate',
+    /** Up to so many leads, one page is known to be all of them. */
     provenUpTo: dialect.provenUpTo ?? 0,
     dateFormat: dialect.dateFormat ?? 'iso',
   };

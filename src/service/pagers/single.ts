@@ -120,7 +120,7 @@ export class SinglePager implements Pager {
     if (hasMore === true) this.#tryFirst('behind');
     for (let [way, ...later] = this.#untried; way !== undefined; [way, ...later] = this.#untried) {
       this.#untried = later;
-      const step = yield* this.#try(way, first);
+      const step = yield* this.#ways[way](first);
       if (step !== undefined) return step;
       if (this.#limitEffect.isTotal && this.#limitEffect.total === first.facts.count) break;
     }
@@ -131,22 +131,15 @@ export class SinglePager implements Pager {
     this.#untried = this.#untried.toSorted((a, b) => Number(b === way) - Number(a === way));
   }
 
-  #try(way: Probe, first: PageAnswer): Search {
-    switch (way) {
-      case 'page':
-        return this.#tryPage(first);
-      case 'offset':
-        return this.#tryOffset(first);
-      case 'older':
-        return this.#tryIds(first, { ids: idNamesBehind.older, times: this.#times(first) });
-      case 'behind':
-        return this.#tryIds(first, { ids: this.#idNames(first), times: [] });
-      case 'limit':
-        return this.#tryLimit(first);
-      case 'time':
-        return this.#tryEarlierTime(first);
-    }
-  }
+  /** The ways past a page, in the order in which they are tried. */
+  readonly #ways: Readonly<Record<Probe, (first: PageAnswer) => Search>> = {
+    page: (first) => this.#tryPage(first),
+    offset: (first) => this.#tryOffset(first),
+    older: (first) => this.#tryIds(first, { ids: idNamesBehind.older, times: this.#times(first) }),
+    behind: (first) => this.#tryIds(first, { ids: this.#idNames(first), times: [] }),
+    limit: (first) => this.#tryLimit(first),
+    time: (first) => this.#tryEarlierTime(first),
+  };
 
   /** Probes of a list that moved meanwhile are no proof. */
   #confirmed(step: PagerStep): PagerStep {
