@@ -201,10 +201,8 @@ export function pageUrl(
       set(position.param, position.cursor);
       break;
     case 'page':
-      set(position.param, position.page);
-      break;
     case 'offset':
-      set(position.param, position.offset);
+      set(position.param, position.number);
       break;
     case 'before': {
       const { ids, id, times, time = 0 } = position;

@@ -281,7 +281,7 @@ describe('a lead that moves is not passed over', () => {
       },
     };
     const window = { covered: 30, last: 'l29', largest: 5, inserted: 0 };
-    const from = { style: 'offset', param: 'offset', offset: 29, size: 5, window } as const;
+    const from = { style: 'offset', param: 'offset', number: 29, size: 5, window } as const;
     const { ids } = await walkOver(service, { seen, from });
     expect([...read, ...ids]).toEqual(expect.arrayContaining(names(0, 60)));
   });
@@ -290,7 +290,7 @@ describe('a lead that moves is not passed over', () => {
 it('a walk over pages from 0 that is resumed while one lead arrives does not go back and forth', async () => {
   const seen = new IdSet();
   for (const id of names(0, 30)) seen.preload(id);
-  const from = { style: 'page', param: 'page', page: 3, after: 'l29', size: 10 } as const;
+  const from = { style: 'page', param: 'page', number: 3, size: 10 } as const;
   const reply: Service['reply'] = (query, list) => {
     const size = Math.min(10, number(query, 'limit', 10));
     const page = number(query, 'page', 0);

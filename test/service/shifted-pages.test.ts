@@ -229,7 +229,7 @@ describe('a total that a resumed walk goes on with', () => {
       {
         seen,
         from: {
-          ...{ style: 'page', param: 'page', page: 4, after: 'l21', size: 7 },
+          ...{ style: 'page', param: 'page', number: 4, size: 7 },
           totals: { met: 21, first: 30, last: 30 },
         },
       },

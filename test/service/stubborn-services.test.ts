@@ -282,7 +282,7 @@ describe('a cursor field that nobody fills', () => {
     const { service } = await stub(pages(also));
     const { ids, positions } = await walk(service);
     expect(ids).toEqual(names(0, 10));
-    const from = positions.find((at) => at?.style === 'page' && at.page === 3);
+    const from = positions.find((at) => at?.style === 'page' && at.number === 3);
     if (from === undefined) throw new Error('no third page');
     const seen = new IdSet();
     for (const id of names(0, 8)) seen.preload(id);
@@ -395,7 +395,7 @@ describe('a walk that was cut off while it probed for a next page', () => {
     for (const from of positions) {
       if (from === undefined) continue;
       const seen = new IdSet();
-      const before = from.style === 'offset' ? from.offset + 1 : 20;
+      const before = from.style === 'offset' ? from.number + 1 : 20;
       for (const id of names(0, before)) seen.preload(id);
       expect((await walk(service, { from, seen })).ids).toEqual(names(before, 50));
     }
@@ -454,7 +454,7 @@ describe('a list that moves while it is read', () => {
     const seen = new IdSet();
     for (const id of names(0, 20)) seen.preload(id);
     all.splice(3, 5);
-    const from = { style: 'page', param: 'page', page: 6 } as const;
+    const from = { style: 'page', param: 'page', number: 6 } as const;
     const { ids } = await walk(service, { from, seen });
     expect(ids.sort()).toEqual(names(20, 30));
   });

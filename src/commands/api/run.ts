@@ -3,7 +3,6 @@ import { readInput } from '../../files/read.ts';
 import { extraHeadersOf } from '../../config/extra-headers.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
-import type { Call } from '../../service/client/send-request.ts';
 import { openService } from '../../service/client/service.ts';
 import { type RawAnswer, rawCall, rawPages } from '../../service/raw-pages.ts';
 import { requestParamsOf, urlBelow } from '../../service/pagers/request-params.ts';
@@ -14,22 +13,25 @@ import { write } from '../../output/stdout.ts';
 
 export async function run(options: ApiOptions, context: Context): Promise<Outcome> {
   rejectDuplicates(options);
-  const { method, path, field, include, paginate } = options;
+  const { method, path, field, header, include, paginate } = options;
   const settings = await context.settings();
   const isReading = method === 'GET' || method === 'HEAD';
   const url = callUrl(settings.account().baseUrl, path, isReading ? field : []);
   const body = await requestBody(options, context);
   const service = await openService(context, { asksOnce: true });
-  const isAccepting = extraHeadersOf(service.dialect)['accept'] !== undefined;
-  const call: Call = { method, url, headers: headersOf(options, body !== undefined, isAccepting), body };
+  // A header of `--header` takes the place of ours, and so does an `accept` of the profile.
+  const headers = {
+    ...(extraHeadersOf(service.dialect)['accept'] === undefined && { accept: 'application/json, */*;q=0.5' }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...Object.fromEntries(header.map(([name, value]) => [name.toLowerCase(), value])),
+  };
   const answers = paginate
-    ? rawPages(service, requestParamsOf(service.account.baseUrl, service.dialect, url), call.headers)
-    : [await rawCall(service, call, context.signal)];
-  const printer = new AnswerPrinter(context);
+    ? rawPages(service, requestParamsOf(service.account.baseUrl, service.dialect, url), headers)
+    : [await rawCall(service, { method, url, headers, body }, context.signal)];
+  const printer = answerPrinter(context);
   try {
     for await (const answer of answers) {
-      if (include) await printer.printHead(answer);
-      await printer.printBody(answer);
+      await printer.print(answer, include);
       if (answer.failure !== undefined) throw answer.failure;
     }
   } finally {
@@ -38,22 +40,18 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   return 'done';
 }
 
-/** A header of `--header` takes the place of ours, and so does an `accept` of the profile. */
-function headersOf({ header }: ApiOptions, hasBody: boolean, isAccepting: boolean): Record<string, string> {
-  const typed = header.map(([name, value]) => [name.toLowerCase(), value] as const);
-  return {
-    ...(isAccepting ? {} : { accept: 'application/json, */*;q=0.5' }),
-    ...(hasBody ? { 'content-type': 'application/json' } : {}),
-    ...Object.fromEntries(typed),
-  };
-}
-
 /**
  * The address of a call: a path below the base URL, or a whole URL of its origin. Throws a `UsageError` for any other,
  * since the key would go along.
  */
 function callUrl(baseUrl: URL, path: string, query: readonly Field[]): URL {
-  const url = addressOf(baseUrl, path);
+  // A path that begins with two slashes names another host, as in a browser.
+  const isWhole = /^([a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(path);
+  const url = !isWhole
+    ? urlBelow(baseUrl, path.startsWith('/') ? path : `/${path}`)
+    : URL.canParse(path, baseUrl.href)
+      ? new URL(path, baseUrl)
+      : undefined;
   if (url?.origin !== baseUrl.origin) {
     const where = url === undefined || url.origin === 'null' ? 'no http address' : url.origin;
     throw new UsageError(`'${path}' is at ${where}: the API key is for ${baseUrl.origin} only`, {
@@ -66,13 +64,6 @@ function callUrl(baseUrl: URL, path: string, query: readonly Field[]): URL {
   url.hash = '';
   for (const { name, text } of query) url.searchParams.append(name, text);
   return url;
-}
-
-function addressOf(baseUrl: URL, path: string): URL | undefined {
-  if (!/^([a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(path)) {
-    return urlBelow(baseUrl, path.startsWith('/') ? path : `/${path}`);
-  }
-  return URL.canParse(path, baseUrl.href) ? new URL(path, baseUrl) : undefined;
 }
 
 /** A call sends a file's bytes, or the fields as JSON. Throws a `DataError` for a file that cannot be read. */
@@ -95,51 +86,42 @@ async function requestBody(
  * Prints answers one behind the other: byte for byte in a pipe, and on a terminal what cannot drive it, without the key. A
  * page that does not end its last line gets a line break before the next one.
  */
-export class AnswerPrinter {
-  readonly #stdout: Context['stdout'];
-  readonly #isTerminal: boolean;
-  #endsLine = true;
-
-  constructor({ stdout }: Pick<Context, 'stdout'>) {
-    this.#stdout = stdout;
-    this.#isTerminal = stdout.isTTY === true;
-  }
-
-  /** Status line and headers as HTTP writes them, the key taken out. */
-  async printHead({ status, statusText, rawHeaders, redact }: RawAnswer): Promise<void> {
-    await this.#endLine();
-    const lines = [
-      `HTTP/1.1 ${status} ${statusText}`.trimEnd(),
-      ...rawHeaders.map(([name, value]) => `${name}: ${redact(value)}`),
-      '',
-    ];
-    const text = this.#isTerminal
-      ? lines.map((line) => `${sanitize(line)}\n`).join('')
-      : lines.map((line) => `${line}\r\n`).join('');
-    await write(this.#stdout, text);
-  }
-
-  async printBody({ headers, redactBody, body }: RawAnswer): Promise<void> {
-    await this.#endLine();
-    const draw = this.#isTerminal ? drawn(/json/i.test(headers['content-type'] ?? '')) : undefined;
-    for await (const chunk of this.#isTerminal ? redactBody(body) : body) {
-      if (chunk.length === 0) continue;
-      this.#endsLine = chunk.at(-1) === 0x0a;
-      await write(this.#stdout, draw === undefined ? chunk : draw.text(chunk));
-    }
-    if (draw !== undefined) await write(this.#stdout, draw.rest());
-  }
-
-  /** The prompt of a shell begins a line of its own. */
-  async end(): Promise<void> {
-    if (this.#isTerminal) await this.#endLine();
-  }
-
-  async #endLine(): Promise<void> {
-    if (!this.#endsLine) await write(this.#stdout, '\n');
-    this.#endsLine = true;
-  }
+function answerPrinter({ stdout }: Pick<Context, 'stdout'>) {
+  const isTerminal = stdout.isTTY === true;
+  let endsLine = true;
+  const endLine = async (): Promise<void> => {
+    if (!endsLine) await write(stdout, '\n');
+    endsLine = true;
+  };
+  return {
+    print: async (answer: RawAnswer, isHeadShown: boolean): Promise<void> => {
+      const { headers, redactBody, body } = answer;
+      await endLine();
+      if (isHeadShown) await write(stdout, headOf(answer, isTerminal));
+      const draw = isTerminal ? drawn(/json/i.test(headers['content-type'] ?? '')) : undefined;
+      for await (const chunk of isTerminal ? redactBody(body) : body) {
+        if (chunk.length === 0) continue;
+        endsLine = chunk.at(-1) === 0x0a;
+        await write(stdout, draw === undefined ? chunk : draw.text(chunk));
+      }
+      if (draw !== undefined) await write(stdout, draw.rest());
+    },
+    /** The prompt of a shell begins a line of its own. */
+    end: async (): Promise<void> => {
+      if (isTerminal) await endLine();
+    },
+  };
 }
+
+/** Status line and headers as HTTP writes them, the key taken out. */
+const headOf = ({ status, statusText, rawHeaders, redact }: RawAnswer, isTerminal: boolean): string =>
+  [
+    `HTTP/1.1 ${status} ${statusText}`.trimEnd(),
+    ...rawHeaders.map(([name, value]) => `${name}: ${redact(value)}`),
+    '',
+  ]
+    .map((line) => (isTerminal ? `${sanitize(line)}\n` : `${line}\r\n`))
+    .join('');
 
 /** JSON is indented and keeps its value there; of any other text, line breaks are what is left of its controls. */
 function drawn(isJson: boolean): { text: (chunk: Uint8Array) => string; rest: () => string } {

@@ -143,7 +143,7 @@ function dialectOf({ limitName, examination }: PagingSearch, { next, pagesBefore
   if (next.style === 'cursor') return { ...dialect, nextSeen: true };
   if (next.style !== 'page') return dialect;
   // Pages that overlap have numbers of their own.
-  const base = next.window === undefined ? next.page - pagesBefore : next.base;
+  const base = next.window === undefined ? next.number - pagesBefore : next.base;
   // Without a size in force, each walk has to find out whether a short list has a second page.
   return base === 1 && limitName !== undefined ? dialect : { ...dialect, pagination: 'auto' };
 }

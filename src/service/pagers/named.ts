@@ -165,9 +165,9 @@ export function namedPosition(
   const number = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   if (number !== undefined && !isToken && params.pagination !== 'cursor') {
     const kind = kindOfNumber(params, { name, number, records, pages }, answer);
-    if (kind === 'page') return { style: 'page', param: params.page, page: number, isNamed: true };
-    const param = params.offset ?? offsetName(hints.next) ?? hints.offsetField ?? 'offset';
-    if (kind === 'offset') return { style: 'offset', param, offset: number, isNamed: true };
+    const offset = params.offset ?? offsetName(hints.next) ?? hints.offsetField ?? 'offset';
+    const param = kind === 'page' ? params.page : offset;
+    if (kind !== undefined) return { style: kind, param, number, isNamed: true };
   }
   const param = params.cursor ?? cursorParamOf[field] ?? 'cursor';
   // A cursor that is a plain count of records or of pages means another place when the list moves.

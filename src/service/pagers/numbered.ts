@@ -25,10 +25,10 @@ export interface Numbering {
   readonly ignored?: (first: PageAnswer) => PagerStep;
 }
 
-export const positionAt = ({ style, param, base }: Numbering, count: number): NumberPosition =>
-  style === 'page'
-    ? { style, param, page: base + count, base }
-    : { style, param, offset: base + count, base };
+export const positionAt = ({ style, param, base }: Numbering, count: number): NumberPosition => ({
+  ...{ style, param, base },
+  number: base + count,
+});
 
 /**
  * Pages that follow each other by number, each as long as the service makes them. Where the first number is not known, they are
@@ -132,8 +132,8 @@ export class NumberedPager implements Pager {
 
   #position(page: number): NumberPosition {
     const { isBaseUnseen, base, style } = this.#numbering;
-    if (style === 'offset')
-      return { ...positionAt(this.#numbering, page * this.#length), length: this.#length } as NumberPosition;
+    const length = this.#length;
+    if (style === 'offset') return { ...positionAt(this.#numbering, page * length), length };
     return positionAt({ ...this.#numbering, base: isBaseUnseen === true ? base - 1 : base }, page);
   }
 

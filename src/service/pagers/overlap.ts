@@ -28,15 +28,13 @@ export function pagesBehind(numbering: Numbering, first: PageAnswer, overlaps: b
 }
 
 export function pagesFrom(position: NumberPosition, firstPage: number): Pager {
-  const { style, param, size, window } = position;
+  const { style, param, size, window, number, length = 1 } = position;
   const base = position.base ?? (style === 'page' ? firstPage : 0);
   const numbering = { style, param, base };
   if (window !== undefined) return new OverlapPager(numbering).resumeAt(window, size);
-  const length = position.style === 'offset' ? (position.length ?? 1) : 1;
-  const number = position.style === 'page' ? position.page - base : (position.offset - base) / length;
   const isBaseUnseen = style === 'page' && base < 1;
   const counted = isBaseUnseen ? { ...numbering, base: base + 1, isBaseUnseen } : numbering;
-  return new NumberedPager(counted, length).resumeAt(number, size);
+  return new NumberedPager(counted, length).resumeAt((number - base) / length, size);
 }
 
 /** A page whose begin lies within what was read: its number from 0, its size, and the places of the list before it. */

@@ -7,30 +7,9 @@ const shared = {
   lacksRunBefore: z.optional(z.boolean()),
   /** The totals of the pages so far, with which a resumed walk continues to compare. */
   totals: z.optional(
-    z.object({
-      met: z.int(),
-      /** Leads in all, as the first page and the last one say. */
-      first: z.int(),
-      last: z.int(),
-    }),
+    /** Leads in all, as the first page and the last one say. */
+    z.object({ met: z.int(), first: z.int(), last: z.int() }),
   ),
-};
-
-/** A window that overlaps the one before it: what the next answer is compared with. */
-const window = z.optional(
-  z.object({
-    covered: z.int(),
-    last: z.string(),
-    largest: z.int(),
-    inserted: z.int(),
-  }),
-);
-
-const counted = {
-  isNamed: z.optional(z.boolean()),
-  base: z.optional(z.int()),
-  window,
-  ...shared,
 };
 
 export const positionSchema = z.discriminatedUnion('style', [
@@ -54,13 +33,16 @@ export const positionSchema = z.discriminatedUnion('style', [
     time: z.optional(z.number()),
     ...shared,
   }),
-  z.object({ style: z.literal('page'), param: z.string(), page: z.int(), ...counted }),
   z.object({
-    style: z.literal('offset'),
+    style: z.enum(['page', 'offset']),
     param: z.string(),
-    offset: z.int(),
+    number: z.int(),
+    isNamed: z.optional(z.boolean()),
+    base: z.optional(z.int()),
     /** The length of all pages, where offsets are multiples of it. */
     length: z.optional(z.int()),
-    ...counted,
+    /** A window that overlaps the one before it: what the next answer is compared with. */
+    window: z.optional(z.object({ covered: z.int(), last: z.string(), largest: z.int(), inserted: z.int() })),
+    ...shared,
   }),
 ]);

@@ -184,8 +184,8 @@ export class SinglePager implements Pager {
     const { page: param, firstPage: base } = this.#params;
     const pages: Numbering = { style: 'page', param, base, isBaseUnseen: true };
     // It is as long as the first one: a shorter one could not be told from leads that arrive.
-    const numbered = (page: number): PageRequest =>
-      probe({ style: 'page', param, page }, first.request.limit);
+    const numbered = (number: number): PageRequest =>
+      probe({ style: 'page', param, number }, first.request.limit);
     const second = yield numbered(base + 1);
     const isRefused = second.kind === 'rejected' && second.error.status !== 404;
     if (isFilled(second)) return isFirstAgain(second, first) ? undefined : this.#continueBy(pages, first);
@@ -213,7 +213,7 @@ export class SinglePager implements Pager {
   /** A name with `_` before it may take the number where the plain one is taken for a filter (json-server). */
   *#tryUnderscore(first: PageAnswer, limit?: number): Search {
     const param = '_page';
-    const answer = yield probe({ style: 'page', param, page: 2 }, limit);
+    const answer = yield probe({ style: 'page', param, number: 2 }, limit);
     if (answer.kind === 'rejected' || answer.hints.pages === undefined) return undefined;
     const { pages, total } = answer.hints;
     if (total === first.facts.count) return complete('total');
@@ -226,7 +226,7 @@ export class SinglePager implements Pager {
     const { limit, isLimitGuessed, offset: param = 'offset' } = this.#params;
     const { count } = first.facts;
     const offsets: Numbering = { style: 'offset', param, base: 0 };
-    const behind = probe({ style: 'offset', param, offset: count }, limit === undefined ? undefined : 1);
+    const behind = probe({ style: 'offset', param, number: count }, limit === undefined ? undefined : 1);
     // With every name that a limit may have: an answer of one lead shows what else is said where there is more.
     let answer = yield isLimitGuessed ? { ...behind, limitNames: plainLimitNames } : behind;
     if (answer.kind === 'rejected' && isLimitGuessed) answer = yield behind;
@@ -239,7 +239,7 @@ export class SinglePager implements Pager {
     if (total === count && first.hints.total === count) return complete('total');
     if (count < 2) return undefined;
     // An offset that is honoured gives the last record once more.
-    const last = yield probe({ style: 'offset', param, offset: count - 1 }, first.request.limit);
+    const last = yield probe({ style: 'offset', param, number: count - 1 }, first.request.limit);
     if (last.kind === 'rejected' || !isSame(last.head[0], first.tail.at(-1))) return undefined;
     return last.facts.count === 1 ? complete('nothing-behind') : this.#continueBy(offsets, first);
   }
