@@ -35,7 +35,7 @@ export function checkConfig(
     return warn(name, `${path} is ${isReadable}, and cannot be closed from here`, hint);
   }
   if (hasModes && (isOpen(file) || isOpen(directory))) {
-    const hint = 'if somebody else uses this machine, replace the API key';
+    const hint = 'if other people use this machine, replace the API key';
     return warn(name, `${path} was ${isReadable}, and is not any more`, hint);
   }
   try {

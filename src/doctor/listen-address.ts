@@ -40,7 +40,7 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 export async function checkAuthority(dataDir: string, now: number): Promise<CheckResult> {
   const name = 'receiver.authority';
   const path = authorityPath(dataDir);
-  const replaced = 'the next listen makes another one, which clients have to trust anew';
+  const replaced = 'the next listen makes another one, which clients have to trust again';
   const unusable = (why: string): CheckResult =>
     fail(name, `${path} cannot be used: ${why}`, `remove ${dirname(path)} to have a new one made`);
   try {

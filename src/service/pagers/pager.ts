@@ -25,7 +25,7 @@ export type Evidence =
   | 'empty'
   /** The service ignores or rejects every position, and its one answer is everything. */
   | 'not-paged'
-  /** One page holds all that was asked for: too few leads to be cut, or older ones than any that were asked for. */
+  /** The page holds all that was asked for: too few leads to be cut, or older ones than any that were asked for. */
   | 'few'
   | 'reaches-back'
   /** The user says so: `api.pagination none`. */
@@ -64,7 +64,7 @@ export type PagerStep = PageRequest | Complete | Unproven | Reread | Switch;
 export type Movement =
   /** Positions name a record, or there is one page: a list that moves hides nothing. */
   | 'anchored'
-  /** Each page overlaps the one before it, so that the pager sees what moves. */
+  /** Pages overlap, so that the pager sees what moves. */
   | 'overlapped'
   /** Positions count records: only a total, or a second reading, shows whether the list has moved. */
   | 'counted';
