@@ -43,11 +43,9 @@ export interface CheckedDelivery {
   readonly delivery: Delivery;
   readonly source?: 'push' | 'backfill' | undefined;
   readonly leads: readonly CheckedLead[];
-  /** Index of the key that matched; -1 when nothing was verified. */
   readonly key: number;
   /** Part of the signed bytes. The inbox binds it, under its `nonceKey`, to the digest of the body. */
   readonly nonce?: string | undefined;
-  /** The signed time in milliseconds since the epoch. */
   readonly timestamp?: number | undefined;
 }
 

@@ -38,7 +38,6 @@ export const branded = <P extends Omit<Preset, 'name'>>(preset: P, brand: string
   otherNames: [namesWith('webhook')],
 });
 
-/** Stripe made `t=…,v1=…` usual. */
 const timeInHeader = {
   timestampPrefix: 't=',
   prefix: 'v1=',
@@ -241,5 +240,4 @@ export const presets: readonly (Preset & { readonly name: PresetName })[] = Obje
   }),
 );
 
-/** Help names the schemes and loads no code that signs or verifies. */
 export const schemeNames: readonly string[] = ['token', ...presets.map(({ name }) => name), 'custom'];

@@ -40,7 +40,6 @@ export interface Handshake {
   readonly header?: readonly [name: string, value: string];
   /** Members of the body, or parameters of a GET. Undefined means that the member must be absent. */
   readonly fields?: Readonly<Record<string, string | number | undefined>>;
-  /** The field whose text is sent back as plain text. */
   readonly echo?: string;
   readonly verifyToken?: string;
   /** Default: 200 with the echoed text, or with nothing. */

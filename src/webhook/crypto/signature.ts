@@ -194,7 +194,6 @@ function publicDer(secret: Secret): KeyObject | undefined {
   return undefined;
 }
 
-/** Reads hex or base64; anything else gives no bytes. */
 export function decodeRaw(text: string): Uint8Array {
   const trimmed = text.trim();
   const hex = secretBytes(trimmed, 'hex');
@@ -203,7 +202,6 @@ export function decodeRaw(text: string): Uint8Array {
 
 const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
 
-/** Undefined for a secret that is not in this encoding. */
 export function secretBytes(text: string, encoding: SecretEncoding): Buffer | undefined {
   switch (encoding) {
     case 'utf8':

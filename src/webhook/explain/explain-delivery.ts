@@ -13,7 +13,6 @@ import { secretChanges, type SecretChange } from './secret-changes.ts';
 /** The JSON of a scheme, as `--scheme` takes it. A name alone is that preset. */
 type SchemeJson = Readonly<Record<string, string | undefined>>;
 
-/** Settings that were tried, and with which the delivery verifies. */
 export interface Fix {
   /** The scheme that the secret was given for. */
   readonly currentScheme: string;
@@ -25,7 +24,6 @@ export interface Fix {
   readonly signedAt?: number | undefined;
 }
 
-/** Says why a delivery does not verify. It contains no secret and no signature. */
 export interface Explanation {
   readonly sentence: string | undefined;
   readonly isMatch: boolean;
