@@ -6,30 +6,20 @@ import { withOutputErrors } from '../../files/errors.ts';
 import { InterruptedError, messageOf } from '../../errors.ts';
 import { loadLibsql } from '../../inbox/sqlite/libsql.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import { createTourPrinter, DemoError, type DemoDirectories, type LeadsProcess, tour } from './tour.ts';
+import { createTourPrinter, DemoError, type LeadsProcess, tour } from './tour.ts';
 
-interface DemoOptions {
-  readonly fast: boolean;
-}
-
-export async function run({ fast }: DemoOptions, context: Context): Promise<Outcome> {
+export async function run({ fast }: { readonly fast: boolean }, context: Context): Promise<Outcome> {
   // Rather than halfway, where it is not installed.
   await loadLibsql();
   const isWatched = context.stdout.isTTY === true && context.stdin.isTTY === true;
   const printer = await createTourPrinter(context, isWatched && !fast);
   const startedAt = context.clock.now();
-  const parent = tmpdir();
-  const directory = await withOutputErrors(parent, () => mkdtemp(join(parent, 'leads-demo-')));
-  const directories: DemoDirectories = {
-    workDir: directory,
-    configDir: join(directory, 'config'),
-    dataDir: join(directory, 'data'),
-  };
+  const directory = await withOutputErrors(tmpdir(), () => mkdtemp(join(tmpdir(), 'leads-demo-')));
   const running: LeadsProcess[] = [];
   let isInterrupted = false;
   try {
     await printer.say(`A tour of leads: real commands, on this machine, in ${directory}.`);
-    await tour(printer, directories, context, running);
+    await tour(printer, directory, context, running);
     const duration = formatDuration(context.clock.now() - startedAt);
     await printer.say(`\nEvery step did what it said, in ${duration}.`);
     if (isWatched) await printer.output(summary);

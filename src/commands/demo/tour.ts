@@ -1,30 +1,31 @@
-import { writeFile } from 'node:fs/promises';
-import { get, request } from 'node:http';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import type { Context } from '../../context.ts';
 import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ask } from '../../config/prompt.ts';
-import { wrap } from '../../output/wrap.ts';
-import { paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
+import type { Context } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
 import { truncate } from '../../output/table.ts';
+import { paletteFor, sanitize, wrapWidth } from '../../output/terminal/terminal.ts';
+import { wrap } from '../../output/wrap.ts';
 
 const leadCount = 6;
 const token = 'demo-token';
 /** How an audit ends that has found something. */
 const problemsFound = 7;
 
-/** Runs every step; commands that keep running are added to `running`. Throws a `DemoError` at the first wrong result. */
+/**
+ * Runs every step in `directory`; commands that keep running are added to `running`. Throws a `DemoError` at the first wrong
+ * result.
+ */
 export async function tour(
   printer: TourPrinter,
-  directories: DemoDirectories,
+  directory: string,
   context: Context,
   running: LeadsProcess[],
 ): Promise<void> {
   const startCommand = (argv: readonly string[]): LeadsProcess => {
     context.signal.throwIfAborted();
-    const child = startLeads(argv, directories, context);
+    const child = startLeads(argv, directory, context);
     running.push(child);
     return child;
   };
@@ -32,7 +33,7 @@ export async function tour(
     argv: readonly string[],
     { stdin, exitCode = 0 }: { readonly stdin?: string; readonly exitCode?: number } = {},
   ): Promise<FinishedProcess> => {
-    const finished = await startLeads(argv, directories, context, stdin).finished;
+    const finished = await startLeads(argv, directory, context, stdin).finished;
     context.signal.throwIfAborted();
     if (finished.exitCode !== exitCode)
       throw new DemoError(`exit ${finished.exitCode ?? 'by a signal'}: ${finished.stderr}`);
@@ -64,22 +65,23 @@ export async function tour(
 
   await printer.step('Log in: the key is tried with one real call, then stored.');
   await printer.command(`echo sandbox-key | leads login --base-url ${baseUrl}`);
-  await printer.output(lines(await runCommand(['login', '--base-url', baseUrl], { stdin: 'sandbox-key\n' })));
+  const login = await runCommand(['login', '--base-url', baseUrl], { stdin: 'sandbox-key\n' });
+  await printer.output(linesOf(login.stdout + login.stderr));
 
   await printer.step('List: the newest leads, in any script.');
   const list = ['list', '--fields', 'id,category,contact.name,status'];
   await printer.command(`leads ${list.join(' ')}`);
   const listed = await runCommand(list);
-  await printer.output(lines(listed));
+  await printer.output(linesOf(listed.stdout + listed.stderr));
   check(listed.stdout.match(/lead_/g)?.length === leadCount, 'the table does not show every lead');
 
   await printer.step("Export: one lead per line, in the service's own bytes.");
   await printer.command('leads export > leads.ndjson');
   const exported = await runCommand(['export']);
-  await writeFile(join(directories.workDir, 'leads.ndjson'), exported.stdout);
-  await printer.output(exported.stderr.trimEnd().split('\n'));
+  await writeFile(join(directory, 'leads.ndjson'), exported.stdout);
+  await printer.output(linesOf(exported.stderr));
   await printer.command('head -n 2 leads.ndjson');
-  await printer.output(exported.stdout.split('\n').slice(0, 2));
+  await printer.output(linesOf(exported.stdout).slice(0, 2));
 
   await printer.step('Listen: HTTPS, verified, stored before it is answered, in another terminal.');
   await printer.command(`leads ${listen.join(' ')}`);
@@ -88,7 +90,7 @@ export async function tour(
   await printer.step('Push: the service delivers; duplicates and forgeries are recognized.');
   const resume = `${baseUrl}/sandbox/deliveries/resume`;
   await printer.command(`curl -X POST ${resume}`);
-  await printer.output([await requestControl('POST', resume)]);
+  await printer.output([await (await fetch(resume, { method: 'POST' })).text()]);
   await waitUntilDelivered(baseUrl, context);
   const verdicts = await listener.process.waitForLines(/ (accepted|duplicate|rejected) /, leadCount - 1 + 2);
   await printer.output(verdicts);
@@ -100,7 +102,7 @@ export async function tour(
   const audit = ['audit', '--late-after', '1d'];
   await printer.command(`leads ${audit.join(' ')}`);
   const firstAudit = await runCommand(audit, { exitCode: problemsFound });
-  await printer.output(lines(firstAudit));
+  await printer.output(linesOf(firstAudit.stdout + firstAudit.stderr));
   check(/^missing +1 /m.test(firstAudit.stdout), 'the lost delivery was not found');
 
   await printer.step('Repair: the missing lead is delivered to the receiver, signed.');
@@ -108,8 +110,8 @@ export async function tour(
   await printer.command(`leads ${repair.join(' ')} \\\n    | grep repaired`);
   const repaired = await runCommand(repair);
   await printer.output([
-    ...repaired.stdout.split('\n').filter((line) => line.includes('repaired')),
-    ...repaired.stderr.trimEnd().split('\n'),
+    ...linesOf(repaired.stdout).filter((line) => line.includes('repaired')),
+    ...linesOf(repaired.stderr),
   ]);
   await runCommand(audit);
   listener.process.interrupt();
@@ -127,78 +129,54 @@ function check(condition: boolean, problem: string): void {
 interface Server {
   readonly process: LeadsProcess;
   readonly port: number;
-  /** The flag that a user types for this port: none for the default one. */
+  /** The flag that a user types for this port, which the default one does not need. */
   readonly portFlag: readonly string[];
   readonly readyLine: string;
 }
 
-/** At the usual port, so that the printed commands are what a user would type; at any free one where another program has that. */
+/** Starts a server at its usual port, so that the printed commands are short, or at a free one where that is taken. */
 async function startServer(
   startCommand: (argv: readonly string[]) => LeadsProcess,
   argv: readonly string[],
   ready: RegExp,
 ): Promise<Server> {
-  const atDefaultPort = startCommand(argv);
-  const [readyLine] = await atDefaultPort.waitForLines(ready, 1);
-  if (readyLine !== undefined)
-    return { process: atDefaultPort, port: portIn(readyLine), portFlag: [], readyLine };
-  if (
-    !atDefaultPort.lines.some((line) =>
-      / is in use by another program| no permission to listen on /.test(line),
-    )
-  )
-    throw notReady(argv, atDefaultPort);
-  const atFreePort = startCommand([...argv, '--port', '0']);
-  const [line] = await atFreePort.waitForLines(ready, 1);
-  if (line === undefined) throw notReady(argv, atFreePort);
-  const port = portIn(line);
-  return { process: atFreePort, port, portFlag: ['--port', String(port)], readyLine: line };
+  let printed: readonly string[] = [];
+  for (const anyPort of [[], ['--port', '0']]) {
+    const process = startCommand([...argv, ...anyPort]);
+    const [readyLine] = await process.waitForLines(ready, 1);
+    const port = /https?:\/\/[^\s/]+:(\d+)/.exec(readyLine ?? '')?.[1];
+    if (readyLine !== undefined && port !== undefined)
+      return {
+        process,
+        port: Number(port),
+        portFlag: anyPort.length === 0 ? [] : ['--port', port],
+        readyLine,
+      };
+    printed = process.lines();
+  }
+  throw new DemoError(`leads ${argv[0] ?? ''}: ${printed.join('\n') || 'it printed nothing'}`);
 }
 
-const notReady = ([command = '']: readonly string[], { lines: printed }: LeadsProcess): DemoError =>
-  new DemoError(`leads ${command}: ${printed.join('\n') || 'it printed nothing'}`);
-
-function portIn(readyLine: string): number {
-  const port = /https?:\/\/[^\s/]+:(\d+)/.exec(readyLine)?.[1];
-  if (port === undefined) throw new DemoError(`no port in: ${readyLine}`);
-  return Number(port);
-}
-
-const lines = ({ stdout, stderr }: FinishedProcess): string[] => (stdout + stderr).trimEnd().split('\n');
+const linesOf = (printed: string): string[] => printed.trimEnd().split('\n');
 
 const count = (printed: readonly string[], pattern: RegExp): number =>
   printed.filter((line) => pattern.test(line)).length;
 
+const longestWaitMs = 30_000;
+const betweenMs = 20;
+
 /** Waits until the sandbox says that no delivery is pending. Throws a `DemoError` after 30 s. */
 async function waitUntilDelivered(baseUrl: string, { clock, signal }: Context): Promise<void> {
-  for (let tries = 0; tries < 600; tries += 1) {
-    const deliveries = JSON.parse(await requestControl('GET', `${baseUrl}/sandbox/deliveries`)) as {
-      pending: number;
-    };
+  for (const until = clock.steady() + longestWaitMs; clock.steady() < until;) {
+    const deliveries = (await (await fetch(`${baseUrl}/sandbox/deliveries`)).json()) as { pending: number };
     if (deliveries.pending === 0) return;
-    await clock.sleep(50, signal);
+    await clock.sleep(betweenMs, signal);
   }
   throw new DemoError('some deliveries were still pending after 30 seconds');
 }
 
-/** Body of the sandbox's answer at one of its control endpoints. */
-function requestControl(method: 'GET' | 'POST', url: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const sent = method === 'GET' ? get(url) : request(url, { method }).end();
-    sent.on('error', reject);
-    sent.on('response', (answer) => void text(answer).then(resolve, reject));
-  });
-}
-
 /** A step of the tour whose result is not the one that it announced. */
 export class DemoError extends Error {}
-
-/** The tour's commands run and store there: the user's own settings do not reach them. */
-export interface DemoDirectories {
-  readonly workDir: string;
-  readonly configDir: string;
-  readonly dataDir: string;
-}
 
 interface FinishedProcess {
   readonly exitCode: number | null;
@@ -208,8 +186,8 @@ interface FinishedProcess {
 
 /** A `leads` command that runs in a process of its own. */
 export interface LeadsProcess {
-  /** Complete lines of both streams so far, in the order they came. */
-  readonly lines: readonly string[];
+  /** Complete lines of both streams so far. */
+  lines(): readonly string[];
   readonly finished: Promise<FinishedProcess>;
   /** The lines that match once there are so many; those that there are when the command ends, or 30 s pass, before. */
   waitForLines(pattern: RegExp, count: number): Promise<readonly string[]>;
@@ -217,77 +195,54 @@ export interface LeadsProcess {
   interrupt(): void;
 }
 
-const lineTimeoutMs = 30_000;
-
-/** Starts a `leads` command; it is stopped when the tour is interrupted. */
+/** Starts a `leads` command, which stores in `directory`: the user's own settings do not reach it. */
 function startLeads(
   argv: readonly string[],
-  directories: DemoDirectories,
-  context: Pick<Context, 'program' | 'env' | 'signal'>,
+  directory: string,
+  { program: [command, ...args], env, signal, clock }: Context,
   stdin = '',
 ): LeadsProcess {
-  const [command, ...args] = context.program;
+  const inherited = Object.entries(env).filter(
+    ([name]) => !/^(LEADS_.*|FORCE_COLOR|HTTPS?_PROXY|ALL_PROXY)$/i.test(name),
+  );
   const child = spawn(command, [...args, ...argv], {
-    cwd: directories.workDir,
-    env: environment(directories, context.env),
+    cwd: directory,
+    env: {
+      ...Object.fromEntries(inherited),
+      LEADS_CONFIG_DIR: join(directory, 'config'),
+      LEADS_DATA_DIR: join(directory, 'data'),
+    },
     stdio: 'pipe',
   });
-  const lines: string[] = [];
   const texts = { stdout: '', stderr: '' };
-  let wake = (): void => undefined;
-  for (const name of ['stdout', 'stderr'] as const) {
-    let incompleteLine = '';
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      texts[name] += text;
-      const parts = (incompleteLine + text).split('\n');
-      incompleteLine = parts.pop() ?? '';
-      lines.push(...parts);
-      wake();
-    });
-  }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => (texts[name] += text));
   const stop = (): void => void child.kill('SIGTERM');
-  context.signal.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', stop, { once: true });
   let hasEnded = false;
   const finished = new Promise<FinishedProcess>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (exitCode) => {
-      context.signal.removeEventListener('abort', stop);
+      signal.removeEventListener('abort', stop);
       hasEnded = true;
-      wake();
       resolve({ exitCode, ...texts });
     });
   });
   child.stdin.on('error', () => undefined).end(stdin);
+  const lines = (): readonly string[] =>
+    Object.values(texts).flatMap((printed) => printed.split('\n').slice(0, -1));
   return {
     lines,
     finished,
-    async waitForLines(pattern, count) {
-      const deadline = setTimeout(() => {
-        hasEnded = true;
-        wake();
-      }, lineTimeoutMs);
-      for (;;) {
-        const matching = lines.filter((line) => pattern.test(line));
-        if (matching.length >= count || hasEnded) {
-          clearTimeout(deadline);
-          return matching;
-        }
-        await new Promise<void>((resolve) => (wake = resolve));
+    async waitForLines(pattern, wantedCount) {
+      for (const until = clock.steady() + longestWaitMs; ;) {
+        const isOver = hasEnded || clock.steady() > until;
+        const matching = lines().filter((line) => pattern.test(line));
+        if (isOver || matching.length >= wantedCount) return matching;
+        await clock.sleep(betweenMs, signal);
       }
     },
     interrupt: () => void child.kill('SIGINT'),
-  };
-}
-
-function environment(directories: DemoDirectories, env: Context['env']): Record<string, string> {
-  const inherited = Object.entries(env).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && !/^(LEADS_.*|FORCE_COLOR|HTTPS?_PROXY|ALL_PROXY)$/i.test(entry[0]),
-  );
-  return {
-    ...Object.fromEntries(inherited),
-    LEADS_CONFIG_DIR: directories.configDir,
-    LEADS_DATA_DIR: directories.dataDir,
   };
 }
 
@@ -317,7 +272,7 @@ export async function createTourPrinter(context: Context, waitsForEnter = false)
       await write(stdout, `\n${lines.map((line) => colour.bold(colour.cyan(line))).join('\n')}\n`);
     },
     /** A command as the user would type it. */
-    command: (command: string) => write(stdout, `${colour.dim('$')} ${colour.bold(command)}\n`),
+    command: (typed: string) => write(stdout, `${colour.dim('$')} ${colour.bold(typed)}\n`),
     /** Shows what a command printed, each line cut to the terminal's width. */
     async output(lines: readonly string[]): Promise<void> {
       for (const line of lines) await write(stdout, `${paint(truncate(sanitize(line), width))}\n`);
