@@ -69,7 +69,7 @@ const escape = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})
 
 /** The bytes that `$'…'` stands for, in Latin-1 (bash, "ANSI-C Quoting"). `\u` gives the bytes of UTF-8. */
 const decodeAnsiC = (text: string): string =>
-  text.replace(escape, (all: string, hex?: string, short?: string, long?: string, octal?: string) => {
+  text.replace(escape, (all: string, ...[hex, short, long, octal]: (string | undefined)[]) => {
     if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
     if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
     const point = short ?? long;

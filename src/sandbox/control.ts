@@ -6,7 +6,7 @@ import {
   type PlainRequest,
   type PlainResponse,
 } from './sandbox-server.ts';
-import { LeadsError } from '../errors.ts';
+import { LeadsError, UsageError } from '../errors.ts';
 import { apiFaults, deliveryFaults, readFaults, showFaults } from './faults.ts';
 import type { SandboxState } from './sandbox-state.ts';
 
@@ -49,7 +49,6 @@ export async function answerControlRequest(
 /** Adds the lead in the body; without a body, as many generated ones as `?count=` says. */
 async function addLeads(state: SandboxState, url: URL, request: PlainRequest): Promise<PlainResponse> {
   const body = await request.body();
-  if (body === undefined) return errorResponse(413, 'too_large', 'A lead is smaller than this.');
   if (body.toString('latin1').trim() !== '') {
     const added = state.add(body);
     if (!('problem' in added)) return jsonResponse(201, { ids: [added.id] });
@@ -81,12 +80,10 @@ function showCurrentFaults({ apiInjector, deliveries }: SandboxState): PlainResp
 /** Replaces the faults of each side that the body names; the other one stays. An invalid body changes nothing. */
 async function changeFaults(state: SandboxState, _: URL, request: PlainRequest): Promise<PlainResponse> {
   try {
-    const body = asObject(JSON.parse(String(await request.body()))) as Record<string, unknown>;
+    const body = asObject(JSON.parse(String(await request.body())));
     const { api, deliveries, ...unknownSides } = body;
     const [unknownSide] = Object.keys(unknownSides);
-    if (unknownSide !== undefined) {
-      return errorResponse(400, 'invalid_request', `there is no '${unknownSide}' to change`);
-    }
+    if (unknownSide !== undefined) throw new UsageError(`there is no '${unknownSide}' to change`);
     const forApi = api === undefined ? undefined : readFaults(asObject(api), apiFaults);
     if (deliveries !== undefined) {
       state.deliveries.setFaults(readFaults(asObject(deliveries), deliveryFaults));
@@ -99,8 +96,8 @@ async function changeFaults(state: SandboxState, _: URL, request: PlainRequest):
   return showCurrentFaults(state);
 }
 
-function asObject(value: unknown): object {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new TypeError('not an object');
 }
 

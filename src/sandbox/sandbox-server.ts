@@ -7,38 +7,26 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { isLoopback } from '../config/base-url.ts';
 import { listenError } from '../http/errors.ts';
 import { acceptsGzip } from '../http/server/send-answer.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
 
 export interface PlainRequest {
   readonly method: string;
-  /** Path and query as they stood in the request line. */
+  /** The path and query of the request line. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
-  /** Address of the peer. */
+  /** The address of the peer. */
   readonly remote: string;
-  /** The whole body; undefined when it is larger than `maxBodyBytes`. */
-  body(): Promise<Buffer | undefined>;
+  /** Reads the whole body. */
+  body(): Promise<Buffer>;
 }
 
-export interface PlainServerOptions {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  /** PEM texts; undefined: plain HTTP. */
-  readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
-  /** Whether bodies are compressed for clients that accept it. */
-  readonly gzip: boolean;
-  readonly maxBodyBytes: number;
-  readonly handle: (request: PlainRequest) => Promise<PlainResponse>;
-  /** The response where `handle` rejects. */
-  readonly onError: (error: unknown) => PlainResponse;
-}
-
-export interface PlainServer {
-  /** Without a slash at the end. */
+export interface SandboxServer {
+  /** The base URL without a slash at the end. */
   readonly url: string;
   readonly port: number;
   /** Cuts what is in flight. */
@@ -49,13 +37,21 @@ export interface PlainServer {
  * A server for clients on this machine: it has none of the limits that a receiver on the open network needs. Rejects
  * with a `ConfigError` or `UsageError` when the address cannot be had.
  */
-export async function openPlainServer(options: PlainServerOptions): Promise<PlainServer> {
-  const { host, tls, gzip, maxBodyBytes } = options;
+export async function openSandboxServer(
+  { host = '127.0.0.1', port: wantedPort = 0, tls }: Pick<SandboxOptions, 'host' | 'port' | 'tls'>,
+  gzip: boolean,
+  handle: (request: PlainRequest) => Promise<PlainResponse>,
+): Promise<SandboxServer> {
   const stop = new AbortController();
   const listener: RequestListener = (request, response) => {
-    options
-      .handle(readRequest(request, maxBodyBytes))
-      .catch(options.onError)
+    handle({
+      method: request.method ?? 'GET',
+      target: request.url ?? '/',
+      headers: request.headers,
+      remote: request.socket.remoteAddress ?? '',
+      body: () => buffer(request),
+    })
+      .catch((error: unknown) => errorResponse(500, 'sandbox_bug', String(error)))
       .then((answer) => writeResponse(answer, request, response, { gzip, signal: stop.signal }))
       .catch(() => response.destroy());
   };
@@ -64,8 +60,8 @@ export async function openPlainServer(options: PlainServerOptions): Promise<Plai
       ? createServer(listener)
       : createSecureServer({ cert: tls.certPem, key: tls.keyPem }, listener);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, options.port)));
-    server.listen(options.port, host, resolve);
+    server.once('error', (error) => reject(listenError(error, host, wantedPort)));
+    server.listen(wantedPort, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
@@ -85,26 +81,6 @@ function hostForClients(host: string, secure: boolean): string {
   if (secure || host === '::1' || host === '::') return 'localhost';
   if (host === '0.0.0.0') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-function readRequest(request: IncomingMessage, maxBodyBytes: number): PlainRequest {
-  return {
-    method: request.method ?? 'GET',
-    target: request.url ?? '/',
-    headers: request.headers,
-    remote: request.socket.remoteAddress ?? '',
-    async body() {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      for await (const chunk of request as AsyncIterable<Buffer>) {
-        length += chunk.length;
-        if (length <= maxBodyBytes) chunks.push(chunk);
-        // The rest is read and dropped: a client that is still sending would not see the answer.
-        else chunks.length = 0;
-      }
-      return length > maxBodyBytes ? undefined : Buffer.concat(chunks);
-    },
-  };
 }
 
 /**
@@ -156,33 +132,30 @@ export interface Transmission {
 
 export type Transmit = (transmission: Transmission) => void | Promise<void>;
 
-export function jsonResponse(
+export const jsonResponse = (
   status: number,
   value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): PlainResponse {
-  return jsonTextResponse(status, JSON.stringify(value), headers);
-}
+  headers?: PlainResponse['headers'],
+): PlainResponse => jsonTextResponse(status, JSON.stringify(value), headers);
 
 /** For bodies that hold records in their own text. */
-export function jsonTextResponse(
+export const jsonTextResponse = (
   status: number,
   json: string,
-  headers: Readonly<Record<string, string>> = {},
-): PlainResponse {
-  const body = Buffer.from(json);
-  return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body };
-}
+  headers: PlainResponse['headers'] = {},
+): PlainResponse => ({
+  status,
+  headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  body: Buffer.from(json),
+});
 
 /** Errors are JSON objects with `error` and `message` (specification, section 7). */
-export function errorResponse(
+export const errorResponse = (
   status: number,
   error: string,
   message: string,
-  headers: Readonly<Record<string, string>> = {},
-): PlainResponse {
-  return jsonResponse(status, { error, message }, headers);
-}
+  headers?: PlainResponse['headers'],
+): PlainResponse => jsonResponse(status, { error, message }, headers);
 
 /** Below this, compression saves nothing. */
 const gzipFromBytes = 1024;

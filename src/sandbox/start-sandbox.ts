@@ -2,7 +2,7 @@ import { createPoster } from '../http/client/poster.ts';
 import {
   errorResponse,
   jsonResponse,
-  openPlainServer,
+  openSandboxServer,
   type PlainRequest,
   type PlainResponse,
 } from './sandbox-server.ts';
@@ -38,8 +38,6 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-const maxBodyBytes = 16 * 1024 * 1024;
-
 /** Starts the service of the specification on this machine; rejects when the port is taken. */
 export async function startSandbox(
   options: SandboxOptions,
@@ -52,23 +50,19 @@ export async function startSandbox(
   });
   const state = new SandboxState(options, { clock, poster, observe });
   let url = '';
-  const server = await openPlainServer({
-    host: options.host ?? '127.0.0.1',
-    port: options.port ?? 0,
-    gzip: state.api.gzip,
-    tls: options.tls,
-    maxBodyBytes,
-    handle: async (request) => {
-      // The server leaves out the body of what answers a HEAD.
-      const method = request.method === 'HEAD' ? 'GET' : request.method;
-      const answer = await answerRequest({ ...request, method }, state, url, clock);
-      return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };
-    },
-    onError: (error) => errorResponse(500, 'sandbox_bug', String(error)),
+  const server = await openSandboxServer(options, state.api.gzip, async (request) => {
+    // The server leaves out the body of what answers a HEAD.
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const answer = await answerRequest({ ...request, method }, state, url, clock);
+    return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };
   });
-  url = server.url;
+  ({ url } = server);
   const stop = new AbortController();
-  void addRegularly(state, options.everyMs, clock, stop.signal);
+  const { everyMs } = options;
+  const addRegularly = async (): Promise<void> => {
+    while (everyMs !== undefined && (await slept(clock, everyMs, stop.signal))) state.generate();
+  };
+  void addRegularly();
   return {
     url,
     port: server.port,
@@ -97,26 +91,15 @@ async function answerRequest(
   if (url?.pathname === path) return answerListRequest(request, url, state, clock);
   const controlled = url && (await answerControlRequest(state, url, request, ownUrl));
   if (controlled !== undefined) return controlled;
-  if (url?.pathname === '/') {
-    // A receiver stands elsewhere: a delivery that is answered 200 here would be lost.
-    return request.method === 'GET'
-      ? jsonResponse(200, { service: 'leads sandbox', leads: path })
-      : errorResponse(405, 'method_not_allowed', 'Nothing is received here.', { allow: 'GET, HEAD' });
-  }
-  return errorResponse(404, 'not_found', `Leads are listed at ${path}.`);
+  if (url?.pathname !== '/') return errorResponse(404, 'not_found', `Leads are listed at ${path}.`);
+  // A receiver stands elsewhere: a delivery that is answered 200 here would be lost.
+  return request.method === 'GET'
+    ? jsonResponse(200, { service: 'leads sandbox', leads: path })
+    : errorResponse(405, 'method_not_allowed', 'Nothing is received here.', { allow: 'GET, HEAD' });
 }
 
 /** Links to the next page use the host name that the client used: it sends its key to no other origin. */
 function originOfClient(host: string | undefined, ownUrl: string): string {
   const origin = `${new URL(ownUrl).protocol}//${host ?? ''}`;
   return URL.canParse(origin) ? origin : ownUrl;
-}
-
-async function addRegularly(
-  state: SandboxState,
-  everyMs: number | undefined,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
-  while (everyMs !== undefined && (await slept(clock, everyMs, signal))) state.generate();
 }

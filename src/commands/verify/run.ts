@@ -23,8 +23,8 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   const { capture, resolved } = await openBoth(options, context);
   const now = context.clock.now();
   const settings = await context.settings();
-  const times = { now, asked: options.at?.at(now, settings.zone), captured: capture.capturedAt };
-  const checkedAt = times.asked ?? times.captured ?? now;
+  const times = { now, chosen: options.at?.at(now, settings.zone), captured: capture.capturedAt };
+  const checkedAt = times.chosen ?? times.captured ?? now;
   const { scheme } = resolved;
   if (capture.rawHeaders.length === 0) {
     throw new DataError('the capture holds no headers, and one of them carries the credential', {
@@ -107,8 +107,8 @@ function deliveryOf(capture: Capture, body: Uint8Array, receivedAt: number): Del
   };
 }
 
-const headOf = ({ method, url, path }: Capture, { form, scheme, at }: Report): string =>
-  `${method} ${url ?? path} from ${form}, checked as ${scheme} for ${at}`;
+const headOf = ({ method, url, path }: Capture, report: Report): string =>
+  `${method} ${url ?? path} from ${report.form}, checked as ${report.scheme} for ${report.at}`;
 
 type Verdict = Omit<Report, 'form' | 'at' | 'notes' | 'scheme'>;
 
@@ -126,7 +126,7 @@ function examine(
   const name = scheme.name === 'token' ? 'token' : 'signature';
   const detail = `${scheme.credentialHeaders[0] ?? ''} came once and can be read`;
   const came: Check = { name: 'header', ok: true, detail };
-  const checkedAt = times.asked ?? times.captured ?? times.now;
+  const checkedAt = times.chosen ?? times.captured ?? times.now;
   const searched = (): Explanation =>
     explain(
       delivery,
@@ -218,7 +218,7 @@ function furtherRejection(
 interface CheckTimes {
   readonly now: number;
   /** `--at`. */
-  readonly asked: number | undefined;
+  readonly chosen: number | undefined;
   /** The capture's own. */
   readonly captured: number | undefined;
 }
@@ -230,10 +230,10 @@ interface CheckTimes {
 function timeChecks(
   timestamp: number | undefined,
   { toleranceMs }: Scheme,
-  { now, asked, captured }: CheckTimes,
+  { now, chosen, captured }: CheckTimes,
 ): readonly Check[] {
   if (timestamp === undefined || toleranceMs === undefined) return [];
-  const receivedAt = asked ?? captured;
+  const receivedAt = chosen ?? captured;
   const then = checkTimestamp({ timestamp }, toleranceMs, receivedAt ?? now);
   const today = checkTimestamp({ timestamp }, toleranceMs, now);
   const staleToday = (hint: string): Check[] =>
@@ -246,7 +246,7 @@ function timeChecks(
     return [{ name: 'time', ok: false, detail: moment + then.detail }];
   }
   const moment =
-    asked !== undefined ? 'the time asked for' : captured !== undefined ? 'it was captured' : 'now';
+    chosen !== undefined ? 'the time asked for' : captured !== undefined ? 'it was captured' : 'now';
   const ageMs = (receivedAt ?? now) - timestamp;
   const tolerated = formatDuration(toleranceMs).replace(/ 0[smh]$/, '');
   const age = `${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} ${moment}`;
