@@ -8,7 +8,6 @@ export interface Capture {
   readonly method: string;
   /** The whole URL; undefined where the form holds the path alone. */
   readonly url: string | undefined;
-  /** Path and query. */
   readonly path: string;
   /** Names and values as bytes in Latin-1, as node reads them from a socket. */
   readonly rawHeaders: Delivery['rawHeaders'];
@@ -24,22 +23,18 @@ export interface Capture {
 /** A remark about a part that the capture does not hold exactly; flags that replace the part remove it. */
 export interface CaptureNote {
   readonly about: 'body' | 'headers' | 'delivery';
-  /** A sentence without a full stop. */
   readonly message: string;
 }
 
 export const bodyNote = (message: string): CaptureNote => ({ about: 'body', message });
 
 export interface CaptureOptions {
-  /** The number of the request, from 1, where there are several. */
   readonly entry: number | undefined;
   /** Lower-case names of the headers by which the wanted request is recognized among several. */
   readonly credentialHeaders: readonly string[];
-  /** The bytes of a file that a curl command names. */
   readonly readFile: (path: string) => Promise<Uint8Array>;
 }
 
-/** A capture from which no request can be read. */
 export const unreadable = (fault: string): DataError =>
   new DataError(`the capture cannot be read: ${fault}`, {
     hint:

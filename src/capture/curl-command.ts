@@ -156,7 +156,6 @@ const valuedOptions = [
   ),
 ];
 
-/** The letters of the options that are read here, by their long names. */
 const valuedLetters: Readonly<Record<string, string>> = {
   d: 'data',
   F: 'form',

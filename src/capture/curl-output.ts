@@ -18,7 +18,6 @@ export const isCurlDump = (text: string): boolean => requestLine.test(text.repla
 
 interface Exchange {
   readonly method: string;
-  /** The path and query. */
   readonly url: string;
   readonly headers: [string, string][];
   readonly answer: [string, string][];
@@ -78,7 +77,6 @@ function exchangesOf(lines: readonly string[]): readonly Exchange[] {
   return exchanges;
 }
 
-/** The text before the first line that curl printed. */
 function commandBefore(text: string): string | undefined {
   const end = new RegExp(String.raw`(^|[\r\n])${stamp}(?:[*>] |  % Total)`).exec(text)?.index ?? 0;
   const before = text.slice(0, end);

@@ -17,7 +17,6 @@ export function harEntries(json: Json | undefined): readonly Json[] | undefined 
   return Array.isArray(entries) ? (entries as readonly Json[]) : undefined;
 }
 
-/** Reads a request as browsers and proxies save it. */
 export function readHar(entries: readonly Json[], options: CaptureOptions): Capture {
   if (entries.length === 0) throw unreadable('the HAR holds no request');
   const heads = entries.map((entry) => ({

@@ -49,7 +49,6 @@ function readJson(bytes: Buffer, options: CaptureOptions): Capture {
   );
 }
 
-/** PowerShell writes what a program prints as UTF-16. */
 function withoutUtf16(bytes: Uint8Array): Buffer {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return raw[0] === 0xff && raw[1] === 0xfe ? Buffer.from(raw.subarray(2).toString('utf16le'), 'utf8') : raw;

@@ -5,7 +5,6 @@ export interface Word {
   readonly isOpen: boolean;
 }
 
-/** The words of each command of one pipeline. */
 export type Pipeline = readonly (readonly Word[])[];
 
 /** A quote that is not closed reaches to the end of the text, so that reading takes time in proportion to its length. */
@@ -84,7 +83,6 @@ const utf8Bytes = (point: number): string =>
 /** The text that commands print which only print and decode: `printf %s … | base64 -d`. Undefined for any others. */
 export const outputOf = (commands: Pipeline): string | undefined =>
   commands.reduce<string | undefined>((input, words) => {
-    // A prompt may stand before the first command.
     const start = words.findIndex(({ text }) => ['echo', 'printf', 'base64'].includes(text));
     const [name, ...args] = words.slice(start).map(({ text }) => text);
     if (start < 0 || words.some(({ isOpen }) => isOpen)) return undefined;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CheckRequest, CheckSession, TestLead } from './session.ts';
 
-/** A request that is never sent: it shows how the scheme signs. */
 const sampleOf = (session: CheckSession): CheckRequest =>
   session.deliveryOf({ id: 'leads-check', value: {}, madeAt: session.clock.now() });
 
@@ -30,7 +29,6 @@ export function credentialTexts(session: CheckSession, headers: CheckRequest['he
     .flatMap(([, value]) => (hasSignature(session) ? (value.match(signature) ?? []) : [value]));
 }
 
-/** The request with another value in the header of the credential. */
 export function withCredential(
   session: CheckSession,
   request: CheckRequest,
@@ -51,7 +49,6 @@ export const otherCredential = (value: string): string =>
 export const forgedDelivery = (session: CheckSession, lead: TestLead): CheckRequest =>
   withCredential(session, session.deliveryOf(lead), otherCredential);
 
-/** A delivery of the lead with the credential of another body that has the same id and time. */
 export function withForeignSignature(session: CheckSession, lead: TestLead): CheckRequest {
   const body = Buffer.from(JSON.stringify({ ...lead.value, category: otherCredential('changed') }));
   return { ...session.deliveryOf(lead), headers: session.deliveryOf(lead, { body }).headers };
@@ -69,7 +66,6 @@ export function withBothSignatures(
   return withCredential(session, first, (value) => `${value}${separator}${added}`);
 }
 
-/** `names` in lower case. */
 const withoutHeaders = (request: CheckRequest, names: readonly string[]): CheckRequest => ({
   ...request,
   headers: request.headers.filter(([name]) => !names.includes(name.toLowerCase())),
@@ -78,7 +74,6 @@ const withoutHeaders = (request: CheckRequest, names: readonly string[]): CheckR
 export const withoutCredential = (session: CheckSession, request: CheckRequest): CheckRequest =>
   withoutHeaders(request, session.signer.scheme.credentialHeaders);
 
-/** The request without the credential, its time and its id. */
 export const withoutProof = (session: CheckSession, request: CheckRequest): CheckRequest =>
   withoutHeaders(request, proofHeaders(session));
 

@@ -25,7 +25,6 @@ export function secretTexts({ signer: { key } }: CheckSession): string[] {
   return [...texts, ...bytes.flatMap(writtenForms)].filter((form) => form.length >= shortest);
 }
 
-/** Signatures as they are sent, and the same bytes in other encodings. */
 export function signatureTexts(session: CheckSession, headers: CheckRequest['headers']): string[] {
   return credentialTexts(session, headers).flatMap((text) => {
     const isHex = /^[0-9a-f]+$/i.test(text);
@@ -42,7 +41,6 @@ export function withoutSensitive(session: CheckSession, text: string): string {
   const textsOf = hasSignature(session) ? signatureTexts : credentialTexts;
   const headers = session.exchanges.flatMap(({ request }) => [...request.genuine, ...request.headers]);
   const credentials = session.signer.key === undefined ? [] : textsOf(session, headers);
-  // The user's own headers may hold credentials too.
   const userValues = (session.signer.headers ?? []).map(([, value]) => value);
   const texts = [...new Set([...secretTexts(session), ...userValues, ...credentials])]
     .filter(({ length }) => length >= shortest)

@@ -16,7 +16,6 @@ export interface Endpoint {
   readonly host: string;
   readonly port: number;
   readonly tls: ConnectionOptions;
-  /** Any certificate is accepted. */
   readonly isInsecure: boolean;
   readonly proxy: URL | undefined;
 }
@@ -63,7 +62,6 @@ export function openSocket({ host, port, tls, isSecure }: Endpoint, signal: Abor
   });
 }
 
-/** The outcome of a TLS handshake; nothing is sent after it. */
 export type Handshake =
   | {
       readonly ok: true;
@@ -104,6 +102,5 @@ export async function shakeHands(
   }
 }
 
-/** The name of the authority, as far as the certificate says one. */
 export const issuerOf = ({ issuer }: DetailedPeerCertificate): string =>
   [issuer.O, issuer.CN].flat().find((name) => name !== undefined && name !== '') ?? 'an unnamed authority';

@@ -10,10 +10,8 @@ import { type Endpoint, openSocket } from './endpoint.ts';
 export interface WireRequest {
   readonly method: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Added to the endpoint's own. */
   readonly query?: string | undefined;
   readonly body: Uint8Array;
-  /** Sends the body with `Transfer-Encoding: chunked`, in two chunks. */
   readonly isChunked?: boolean | undefined;
   /** Sends the body in five pieces over so many milliseconds. */
   readonly sentWithinMs?: number | undefined;
@@ -25,7 +23,6 @@ export type Answer =
       readonly answered: true;
       readonly status: number;
       readonly headers: readonly (readonly [name: string, value: string])[];
-      /** The first 64 KiB of the body. */
       readonly body: Buffer;
       /** False when the body was cut off, or had not ended when the time was up. */
       readonly isWhole: boolean;
@@ -40,7 +37,6 @@ export type Answer =
     };
 
 export interface ExchangeOptions {
-  /** From connecting to the end of the answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -76,7 +72,6 @@ export function exchange(
   });
 }
 
-/** Sends bytes that need not be HTTP, and reads the head of the answer. Never rejects. */
 export function exchangeBytes(endpoint: Endpoint, bytes: string, options: ExchangeOptions): Promise<Answer> {
   return withinLimit(options, async (signal, elapsed) => {
     const socket = await openSocket(endpoint, signal);
@@ -111,7 +106,6 @@ async function withinLimit(
   }
 }
 
-/** Throws for a header that HTTP cannot carry. */
 function open(
   { url: endpoint, isSecure, tls, proxy }: Endpoint,
   { method, headers, query, body, isChunked }: WireRequest,
@@ -154,7 +148,6 @@ async function writeBody(
   }
 }
 
-/** The body until it ended, reached the limit, or was cut off. */
 async function readStart(
   message: IncomingMessage,
 ): Promise<{ readonly body: Buffer; readonly isWhole: boolean }> {

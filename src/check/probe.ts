@@ -12,32 +12,23 @@ export const levels = ['must', 'should', 'info'] as const;
 
 type Level = (typeof levels)[number];
 
-/** The outcome of one probe. */
 export interface Finding {
   readonly result: 'pass' | 'fail' | 'warn' | 'skip';
   /** A sentence without a full stop about what the receiver did; for a skipped probe, why it was skipped. */
   readonly seen: string;
-  /** The request and answer that decided. */
   readonly exchange?: Exchange | undefined;
-  /** The receiver did not say whether the rule holds. */
   readonly isUnproven?: true;
-  /** Replaces the probe's own hint. */
   readonly hint?: string | undefined;
 }
 
-/** Conditions without which a probe has no meaning; `run-probes.ts` says when each holds. */
 export type Requirement = 'credential' | 'time' | 'nonce' | 'oracle' | 'tls' | 'direct';
 
-/** A question to a receiver. */
 export interface Probe {
   /** A stable name, `GROUP.NAME`. */
   readonly name: string;
-  /** The section of the specification that it proves. */
   readonly rule: string;
   readonly level: Level;
-  /** A good receiver does this, in a few words. */
   readonly expected: string;
-  /** A receiver that fails has to change this. */
   readonly hint: string;
   readonly requires?: readonly Requirement[];
   /** An obedient receiver stores nothing of it and goes on running, so it may run against production. */
@@ -69,14 +60,12 @@ export const skipped = (reason: string): Finding => ({ result: 'skip', seen: rea
 const severity = ({ result, isUnproven }: Finding): number =>
   ['skip', 'pass', 'warn', 'unproven', 'fail'].indexOf(result === 'warn' && isUnproven ? 'unproven' : result);
 
-/** The worst of several findings; of equal ones the first. */
 export const worstOf = (findings: readonly Finding[]): Finding =>
   findings.reduce(
     (worst, finding) => (severity(finding) > severity(worst) ? finding : worst),
     skipped('it does not apply to this scheme'),
   );
 
-/** The answer in a few words: `it answered 401`. */
 export function describeAnswer(answer: Answer): string {
   if (answer.answered) {
     return `it answered ${answer.status}${answer.isWhole ? '' : ', and the answer did not end in time'}`;
@@ -100,7 +89,6 @@ const limited = (exchange: Exchange): Finding => ({
 export const isAcknowledged = ({ answer }: Exchange): boolean =>
   answer.answered && answer.status >= 200 && answer.status < 300;
 
-/** Judges a delivery that must be acknowledged. */
 export function expectAccepted(exchange: Exchange): Finding {
   const { answer } = exchange;
   if (answer.answered && answer.status === 429) return limited(exchange);
@@ -124,10 +112,8 @@ export function expectRefused(exchange: Exchange, errors: 'fail' | 'warn' = 'fai
   return judged(status >= 300 ? 'warn' : 'fail');
 }
 
-/** A question has one request, or one for each of its forms. */
 type RequestsOf = (session: CheckSession) => CheckRequest | readonly CheckRequest[];
 
-/** Sends the requests, which must be acknowledged. */
 export const acknowledges = (requestsOf: RequestsOf): Probe['run'] => judgesEach(requestsOf, expectAccepted);
 
 /** Sends the requests, which must be refused; `errors` is how a 5xx counts. */

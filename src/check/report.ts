@@ -12,7 +12,6 @@ import { groupOf, levels } from './probe.ts';
 import type { ProbeReport } from './run-probes.ts';
 import type { CheckRequest, CheckSession } from './session.ts';
 
-/** Names of probes that are known to fail at a receiver. */
 export type Baseline = ReadonlySet<string>;
 
 /** A file that a person wrote may leave the version out. */
@@ -38,9 +37,7 @@ export function baselineText(reports: readonly ProbeReport[], previous: Baseline
   return `${JSON.stringify({ version: 1, failing: failing.sort() }, undefined, 2)}\n`;
 }
 
-/** The certificates that the curl lines accept. */
 interface CurlTrust {
-  /** A file of authorities in PEM. */
   readonly caFile: string | undefined;
   readonly insecure: boolean;
 }
@@ -52,7 +49,6 @@ export interface CheckRun {
   readonly baseline: Baseline;
   /** A `should` is a reason for exit 7 as well. */
   readonly strict: boolean;
-  /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
@@ -98,7 +94,6 @@ export function checkReport(run: CheckRun): Report {
   };
 }
 
-/** Characters of an answer that JSON keeps, and of its first line that are drawn. */
 const shownAnswer = 1000;
 const shownLine = 200;
 
@@ -178,7 +173,6 @@ function curlLine({ endpoint, signer }: CheckSession, request: CheckRequest, tru
   });
 }
 
-/** The token as it stands in a header, and in the query of a URL. */
 function tokenVariables(token: Secret): readonly SecretVariable[] {
   const { search } = new URL(`http://localhost/?${encodeURIComponent(token.reveal())}`);
   return [token, new Secret(search.slice(1))].map((secret) => ({ secret, variable: 'LEADS_WEBHOOK_TOKEN' }));
@@ -190,7 +184,6 @@ export function acceptedText({ idPrefix }: CheckSession, accepted: readonly stri
   return `${counted(accepted.length, 'test lead was', 'test leads were')} accepted: ${ids}`;
 }
 
-/** Such as ` (1 must, 2 should)`. */
 function levelsText(reports: readonly ProbeReport[]): string {
   const failed = reports.filter(({ finding }) => finding.result === 'fail').map(({ probe }) => probe.level);
   const texts = levels

@@ -18,11 +18,9 @@ export const probes: readonly Probe[] = [
   ...answerProbes,
 ];
 
-/** A probe with its finding. */
 export interface ProbeReport {
   readonly probe: Probe;
   readonly finding: Finding;
-  /** In milliseconds; 0 when it was skipped. */
   readonly ms: number;
   /** It was skipped because other probes had taken the time of the whole run. */
   readonly isCut: boolean;
@@ -32,7 +30,6 @@ interface RunOptions {
   readonly session: CheckSession;
   /** Whether the time of the whole run is up; the session's own signal is then aborted. */
   readonly isOver: () => boolean;
-  /** The user's: work ends with its reason. */
   readonly signal: AbortSignal;
   readonly onReport: () => void;
 }
@@ -90,7 +87,6 @@ const obstacles: Readonly<Record<Requirement, (session: CheckSession) => string 
   direct: ({ endpoint }) => endpoint.proxy !== undefined && 'the receiver is reached through a proxy',
 };
 
-/** Why the probe does not apply here; undefined where it does. */
 const obstacleTo = (
   { requires = [], isHarmless = false }: Probe,
   session: CheckSession,
@@ -102,7 +98,6 @@ const obstacleTo = (
     ? undefined
     : 'it stores leads, or may stop a weak receiver: --allow-writes');
 
-/** Undefined where the time of the whole run ended it. */
 async function findingOf(probe: Probe, session: CheckSession): Promise<Finding | undefined> {
   try {
     return await probe.run(session);

@@ -4,11 +4,9 @@ import type { Clock } from '../time/clock.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Answer, exchange, type ExchangeOptions, type WireRequest } from './exchange.ts';
 
-/** A request of a probe. */
 export interface CheckRequest extends WireRequest {
   /** How it differs from the other forms of its probe; it completes `it answered 200 …`. */
   readonly form?: string | undefined;
-  /** The lead that is stored when it is acknowledged. */
   readonly leadId?: string | undefined;
   /** The headers that would prove this body: a receiver that gets others must not disclose them. */
   readonly genuine: SignedRequest['headers'];
@@ -29,22 +27,17 @@ export type AskOracle = (leadId: string) => Promise<number | string>;
 interface SessionOptions extends ExchangeOptions {
   readonly endpoint: Endpoint;
   readonly signer: Signer;
-  /** Leads may be stored by the receiver. */
   readonly mayWrite: boolean;
   /** Distinguishes the ids of this run from those of others. */
   readonly run: string;
   readonly oracle: AskOracle | undefined;
 }
 
-/** How a delivery differs from the usual one. */
 interface DeliveryOptions {
-  /** Default: the lead's JSON. */
   readonly body?: Uint8Array;
-  /** The id of the delivery. */
   readonly id?: string;
   /** When it is signed, in milliseconds since the epoch. */
   readonly signedAt?: number;
-  /** The URL that is signed, by schemes that sign it. */
   readonly target?: string;
 }
 
@@ -56,11 +49,9 @@ export class CheckSession {
   readonly clock: Clock;
   readonly wire: ExchangeOptions;
   readonly oracle: AskOracle | undefined;
-  /** Every request that was sent as HTTP, with its answer. */
   readonly exchanges: Exchange[] = [];
   /** How many requests are sent at the same time: few enough for a small server. */
   width = 10;
-  /** The ids of all test leads of the run begin with it. */
   readonly idPrefix: string;
   readonly #waiting: (() => void)[] = [];
   #open = 0;
@@ -81,7 +72,6 @@ export class CheckSession {
     return testLead(`${this.idPrefix}${this.#leads}`, this.clock.now(), more);
   }
 
-  /** A genuine delivery of a lead. */
   deliveryOf(lead: TestLead, options: DeliveryOptions = {}): CheckRequest {
     const { signer, endpoint } = this;
     const { body = jsonOf(lead), id = deliveryId(lead) } = options;
@@ -90,7 +80,6 @@ export class CheckSession {
     return { method: 'POST', ...jsonRequest(signer, genuine, body), genuine, leadId: lead.id };
   }
 
-  /** A body that is no lead, with a genuine credential. */
   deliveryOfBody(text: string): CheckRequest {
     return { ...this.deliveryOf(this.newLead(), { body: Buffer.from(text) }), leadId: undefined };
   }
@@ -106,7 +95,6 @@ export class CheckSession {
     return done;
   }
 
-  /** Ids of the leads that the receiver acknowledged, in the order in which they were made. */
   accepted(): string[] {
     const ids = this.exchanges.flatMap(({ request: { leadId }, answer }) =>
       leadId !== undefined && answer.answered && answer.status >= 200 && answer.status < 300 ? [leadId] : [],
@@ -119,7 +107,6 @@ export class CheckSession {
 /** Schemes send this as the id of a delivery, and use it as their nonce. */
 export const deliveryId = ({ id }: TestLead): string => `msg_${id}`;
 
-/** A lead that a probe made. */
 export interface TestLead {
   readonly id: string;
   readonly value: Readonly<Record<string, unknown>>;

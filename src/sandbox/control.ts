@@ -26,7 +26,6 @@ const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = 
   '/sandbox/faults': { GET: showCurrentFaults, PUT: changeFaults },
 };
 
-/** The response of a control endpoint; undefined when the path is another one. */
 export async function answerControlRequest(
   state: SandboxState,
   url: URL,
@@ -101,7 +100,6 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> {
   throw new TypeError('not an object');
 }
 
-/** Every attempt of every delivery, oldest first. */
 function listAttempts({ deliveries }: SandboxState, url: URL): PlainResponse {
   const { attempts } = deliveries;
   return sliceResponse(url, attempts.length, (start, end, next) =>
@@ -116,7 +114,6 @@ function listAttempts({ deliveries }: SandboxState, url: URL): PlainResponse {
   );
 }
 
-/** Every request of the list operation, oldest first. */
 function listRequests({ requests }: SandboxState, url: URL): PlainResponse {
   return sliceResponse(url, requests.length, (start, end, next) =>
     jsonResponse(200, { requests: requests.slice(start, end), next, total: requests.length }),

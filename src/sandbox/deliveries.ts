@@ -44,13 +44,10 @@ export class Deliveries {
   readonly #sender: Sender;
   readonly #slots: Slots;
   readonly #stop = new AbortController();
-  /** Functions that start the deliveries that wait to be overtaken. */
   readonly #overtaken = new Set<() => Promise<void>>();
   readonly #acknowledged = new Set<string>();
-  /** Id of the delivery that was acknowledged last. */
   #usedId: string | undefined;
 
-  /** Without a webhook nothing is delivered. Throws a `ConfigError` for a fault that the scheme cannot show. */
   constructor(webhook: WebhookOptions | undefined, options: DeliveriesOptions) {
     const { signer = unsigned, retryMs = defaultRetryMs, timeoutMs = defaultTimeoutMs } = webhook ?? {};
     const { poster, clock, seed } = options;
@@ -62,7 +59,6 @@ export class Deliveries {
     this.#sender = createSender({ signer, schedule: fixedWaits(retryMs), timeoutMs, poster, clock });
     this.#slots = new Slots(webhook?.concurrency ?? defaultConcurrency);
     if (webhook?.paused === true) this.#slots.pause();
-    // Every delivery that waits listens to it.
     setMaxListeners(0, this.#stop.signal);
   }
 
@@ -146,7 +142,6 @@ export class Deliveries {
     }
   }
 
-  /** Sends an acknowledged delivery once more: the answer changes nothing. */
   async #repeat({ delivery, number }: Attempt): Promise<void> {
     const { signal } = this.#stop;
     this.pending += 1;
@@ -173,7 +168,6 @@ export class Deliveries {
     this.#options.onAttempt(attempt);
   }
 
-  /** `acknowledged` is undefined for a lead that was given up. */
   #finish(lead: SandboxLead, acknowledged: Attempt | undefined): void {
     if (lead.ownStatus !== true) lead.status = acknowledged === undefined ? 'failed' : 'delivered';
     this.pending -= 1;
@@ -206,26 +200,20 @@ export interface RecordedAttempt {
   /** The same for every attempt, and the delivery id of schemes that send one. */
   readonly deliveryId: string;
   readonly leadId: string;
-  /** URL. */
   readonly target: string;
-  /** From 1. */
   readonly attempt: number;
-  /** The time at which it was sent, ISO 8601. */
   readonly at: string;
   /** Acknowledged is HTTP 200 alone; a dropped one was never sent. */
   readonly outcome: AttemptOutcome | 'dropped';
   readonly durationMs: number;
-  /** The answer's, when there was one. */
   readonly status?: number;
   /** The reason why there was no answer: `timeout`, or a code such as `ECONNREFUSED`. */
   readonly error?: string;
-  /** The faults that were injected into it. */
   readonly faults: readonly DeliveryFault[];
   /** Whether a receiver that verifies must refuse it. */
   readonly forged: boolean;
 }
 
-/** A delivery that is lost before its first attempt: it is recorded, and never sent. `now` in milliseconds. */
 const recordDrop = (delivery: OutgoingDelivery, now: number): RecordedAttempt => ({
   deliveryId: delivery.id,
   leadId: delivery.leadId,
@@ -238,7 +226,6 @@ const recordDrop = (delivery: OutgoingDelivery, now: number): RecordedAttempt =>
   forged: false,
 });
 
-/** `faults`: what happened to the delivery since the attempt before, besides a forgery. */
 function recordAttempt(attempt: Attempt, faults: readonly DeliveryFault[]): RecordedAttempt {
   const { delivery, number, sentAt, outcome, result, forgery } = attempt;
   return {
@@ -268,7 +255,6 @@ function rejectImpossibleForgeries(signer: Signer, faults: Faults<DeliveryFault>
 /** The zero belongs to what a seed gives: the runs that the documentation shows depend on it. */
 const faultKey = ({ id }: SandboxLead): string => `${id} 0`;
 
-/** The same for the same seed and lead. */
 function deliveryId(seed: number, leadId: string): string {
   const half = (salt: string): string => hashText(`${salt} ${leadId}`, seed).toString(32).padStart(7, '0');
   return `msg_${half('a')}${half('b')}`;

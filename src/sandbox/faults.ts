@@ -3,7 +3,6 @@ import { forgeryKinds } from '../sender/forge-request.ts';
 import { formatDuration, parseDuration } from '../time/time-text.ts';
 import { drawFor } from './data/seeded-random.ts';
 
-/** Faults of an answer of the list operation. */
 export const apiFaults = [
   'status500',
   'status429',
@@ -17,7 +16,6 @@ export const apiFaults = [
   'repeatedCursor',
 ] as const;
 
-/** Faults of a delivery. */
 export const deliveryFaults = ['drop', 'delay', 'reorder', 'duplicate', ...forgeryKinds] as const;
 
 export type ApiFault = (typeof apiFaults)[number];
@@ -55,7 +53,6 @@ export function readFaults<N extends string>(shares: object, names: readonly N[]
   return faults;
 }
 
-/** `readFaults` reads this form. */
 export function showFaults(faults: Faults<string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(faults).map(([name, fault]) => [
@@ -74,7 +71,6 @@ function splitEntry(entry: string): [string, string] {
     : [entry.slice(0, equals).trim(), entry.slice(equals + 1).trim()];
 }
 
-/** `5%`, or `1%:200ms`; undefined for anything else. */
 function parseShare(text: string): Fault | undefined {
   const [, share, percent, duration] = /^(\d+(?:\.\d+)?)(%?)(?::(.+))?$/.exec(text) ?? [];
   const chance = Number(share) / (percent === '%' ? 100 : 1);
@@ -90,7 +86,6 @@ export interface DrawnFault<N extends string> {
 /** Decides, by seed and key alone, which faults happen, and counts them. */
 export class FaultInjector<N extends string> {
   faults: Faults<N>;
-  /** How often each fault happened. */
   readonly counts: { [name in N]?: number } = {};
   readonly #seed: number;
 
@@ -107,7 +102,6 @@ export class FaultInjector<N extends string> {
     return fault;
   }
 
-  /** The first of these faults that happens; those after it are not drawn. */
   drawFirst<S extends N>(names: readonly S[], key: string): DrawnFault<S> | undefined {
     for (const name of names) {
       const fault = this.draw(name, key);

@@ -1,14 +1,10 @@
 import type { Signer } from '../sender/sign-request.ts';
 import type { ApiFault, DeliveryFault, Faults } from './faults.ts';
 
-/** An undefined member has its default. */
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** Settings of one sandbox; everything has a default. */
 export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
-  /** 0 (the default): any free port. */
   readonly port?: number | undefined;
-  /** Default 127.0.0.1. */
   readonly host?: string | undefined;
   /** Serves HTTPS with these PEM texts. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string } | undefined;
@@ -23,28 +19,23 @@ export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   readonly newest?: number | undefined;
   /** Leads in their own bytes, in place of generated ones. */
   readonly records?: readonly Uint8Array[] | undefined;
-  /** Adds a new lead each time so many milliseconds have passed. */
   readonly everyMs?: number | undefined;
   readonly faults?: Faults<ApiFault> | undefined;
   readonly webhook?: WebhookOptions | undefined;
 }
 
-/** The receiver to which each lead is delivered. */
 export interface WebhookOptions {
   readonly url: string;
   readonly signer: Signer;
   /** Waits before each further attempt, in milliseconds. Default 1 s, 5 s, 30 s. */
   readonly retryMs?: readonly number[] | undefined;
-  /** For one attempt, in milliseconds. Default 10 s. */
   readonly timeoutMs?: number | undefined;
   /** Deliveries in flight at one time. Default 8. */
   readonly concurrency?: number | undefined;
-  /** Start no delivery until they are resumed. */
   readonly paused?: boolean | undefined;
   readonly faults?: Faults<DeliveryFault> | undefined;
 }
 
-/** Deliveries in flight at one time. */
 export const defaultConcurrency = 8;
 
 /** Names of the query parameters; null: the parameter does not exist, so that sending it changes nothing. */
@@ -64,7 +55,6 @@ export const nextForms = ['cursor', 'url', 'path', 'id', 'number', 'none'] as co
 
 /** How the list operation of this sandbox looks: everything that the specification leaves open. */
 export interface ApiOptions {
-  /** The list operation is there. */
   readonly path: string;
   readonly params: ParameterNames;
   readonly pagination: (typeof paginations)[number];
@@ -77,17 +67,14 @@ export interface ApiOptions {
   readonly nextField: string | undefined;
   /** Dotted name of the array in the body; `none`: the body is the array. */
   readonly envelope: string;
-  /** Whether page and offset bodies carry `total`. */
   readonly totals: boolean;
   readonly order: 'newest' | 'oldest';
-  /** Name of the delivery-status field in each record. */
   readonly statusField: string;
   readonly defaultLimit: number;
   /** A larger `limit` is cut to this without an error, as services do. */
   readonly maxLimit: number;
   /** At most `requests` in each window of `windowMs` milliseconds. */
   readonly rateLimit: { readonly requests: number; readonly windowMs: number } | undefined;
-  /** Whether bodies are compressed for clients that ask for it. */
   readonly gzip: boolean;
 }
 
@@ -118,7 +105,6 @@ const defaultApi: ApiOptions = {
   gzip: true,
 };
 
-/** The settings of the list operation, each undefined one with its default. */
 export const apiOptions = ({ params = {}, ...options }: SandboxOptions): ApiOptions => ({
   ...defaultApi,
   ...definedIn(options),

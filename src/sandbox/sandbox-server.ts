@@ -16,20 +16,15 @@ import type { SandboxOptions } from './sandbox-options.ts';
 
 export interface PlainRequest {
   readonly method: string;
-  /** The path and query of the request line. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
-  /** The address of the peer. */
   readonly remote: string;
-  /** Reads the whole body. */
   body(): Promise<Buffer>;
 }
 
 export interface SandboxServer {
-  /** The base URL without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Cuts what is in flight. */
   close(): Promise<void>;
 }
 
@@ -108,7 +103,6 @@ function isOwnOrigin(origin: string, server: URL): boolean {
   return protocol === server.protocol && isLoopback(hostname) && port === server.port;
 }
 
-/** A whole response. */
 export interface PlainResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -117,7 +111,6 @@ export interface PlainResponse {
   readonly transmit?: Transmit | undefined;
 }
 
-/** A response that is ready to be sent. */
 export interface Transmission {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -126,7 +119,6 @@ export interface Transmission {
   readonly headers: Readonly<Record<string, string>>;
   /** Compressed already, where it is to be. */
   readonly body: Uint8Array;
-  /** Aborted when the server closes. */
   readonly signal: AbortSignal;
 }
 
@@ -157,7 +149,6 @@ export const errorResponse = (
   headers?: PlainResponse['headers'],
 ): PlainResponse => jsonResponse(status, { error, message }, headers);
 
-/** Below this, compression saves nothing. */
 const gzipFromBytes = 1024;
 
 /** Compresses the body for clients that accept it, and sends the response in the way that it names. */

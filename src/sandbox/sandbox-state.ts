@@ -10,14 +10,11 @@ import { type ApiOptions, apiOptions, defaultApiKey, type SandboxOptions } from 
 /** A request of the list operation and how it was answered; its fields are public. */
 export interface LoggedRequest {
   readonly id: string;
-  /** ISO 8601. */
   readonly at: string;
   readonly method: string;
-  /** Path and query. */
   readonly target: string;
   /** Null when the connection was reset instead. */
   readonly status: number | null;
-  /** Leads in the answer. */
   readonly leads: number;
   readonly faults: readonly ApiFault[];
 }
@@ -25,15 +22,11 @@ export interface LoggedRequest {
 export interface SandboxDependencies {
   readonly clock: Clock;
   readonly poster: Poster;
-  /** Called for each request of the list operation, and each attempt to deliver, once it is over. */
   readonly observe: (event: LoggedRequest | RecordedAttempt) => void;
 }
 
-/** The reason why a lead from outside is refused. */
 export interface LeadProblem {
-  /** A sentence. */
   readonly problem: string;
-  /** True when there is a lead with this id already. */
   readonly taken?: boolean;
 }
 
@@ -90,14 +83,12 @@ export class SandboxState {
     this.#observe(request);
   }
 
-  /** Adds the seed's next lead and delivers it. */
   generate(): SandboxLead {
     const lead = this.leads.generate(this.now());
     this.deliveries.deliver(lead);
     return lead;
   }
 
-  /** Adds a lead from outside in its own bytes and delivers it. */
   add(bytes: Uint8Array): SandboxLead | LeadProblem {
     const added = this.#list(bytes);
     if (!('problem' in added)) this.deliveries.deliver(added);
@@ -114,7 +105,6 @@ export class SandboxState {
   }
 }
 
-/** Counts one request: whether it is within the limit, and the headers that say how much is left. */
 type RateLimit = () => { readonly ok: boolean; readonly headers: Readonly<Record<string, string>> };
 
 /** Counts requests in fixed windows, as most services do. */

@@ -15,7 +15,6 @@ import { type SandboxDependencies, SandboxState } from './sandbox-state.ts';
 
 export type { SandboxOptions } from './sandbox-options.ts';
 
-/** The caller provides these. */
 export interface SandboxEnvironment extends Partial<Pick<SandboxDependencies, 'observe'>> {
   readonly clock: Clock;
   /** Our own authority as PEM, to deliver to receivers on this machine. */
@@ -23,18 +22,13 @@ export interface SandboxEnvironment extends Partial<Pick<SandboxDependencies, 'o
 }
 
 export interface Sandbox {
-  /** Base URL of the service, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** The first one. */
   readonly apiKey: string;
-  /** Leads, faults and records: what the control endpoints show. */
   readonly state: SandboxState;
-  /** All leads, oldest first. */
   readonly leads: readonly SandboxLead[];
   /** A new lead, as `POST /sandbox/leads` without a body makes it. */
   addLead(): SandboxLead;
-  /** Cuts what is in flight. */
   close(): Promise<void>;
 }
 
@@ -51,7 +45,6 @@ export async function startSandbox(
   const state = new SandboxState(options, { clock, poster, observe });
   let url = '';
   const server = await openSandboxServer(options, state.api.gzip, async (request) => {
-    // The server leaves out the body of what answers a HEAD.
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const answer = await answerRequest({ ...request, method }, state, url, clock);
     return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };

@@ -6,10 +6,8 @@ import type { CheckSession, Exchange } from '../session.ts';
 
 /** Frames of stack traces as the usual platforms print them; HTML may have escaped them. */
 const frames = [
-  // JavaScript
   /\bat (?:async )?[\w$.<>[\] ]{1,100} \((?:file:|node:|\/|[A-Z]:\\|<anonymous>|&lt;anonymous&gt;)/,
   /\bat (?:file:\/\/|node:internal|\/)[^\s()]{1,300}:\d+:\d+/,
-  // Python, Java, PHP, C#, Go, Ruby
   /Traceback \(most recent call last\)/,
   /\bat [\w$.]{1,200}\([\w$]{1,100}\.(?:java|kt|scala):\d+\)/,
   /#\d+ [^\s]{1,300}\.php\(\d+\)/,

@@ -17,7 +17,6 @@ const depth = 20_000;
 
 const brackets = (bracket: string): string => `"$(head -c ${depth} /dev/zero | tr '\\0' '${bracket}')"`;
 
-/** Far beyond a lead, and quickly sent. */
 const hugeBytes = 8 << 20;
 
 const slowMs = 3000;

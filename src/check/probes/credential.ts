@@ -138,7 +138,6 @@ const swapCase = (text: string): string =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   );
 
-/** Signatures by the right key for something else. */
 function wrongSignatures(session: CheckSession): CheckRequest[] {
   const lead = session.newLead();
   const target = new URL('/leads-check/other', session.endpoint.url).href;

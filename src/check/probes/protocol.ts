@@ -81,7 +81,6 @@ const warnDays = 14;
 
 const nameMismatch = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
-/** They look at the connection alone and deliver nothing. */
 const tls = probeGroup(
   'tls',
   {

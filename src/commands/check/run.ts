@@ -104,7 +104,6 @@ function withPrecondition(selected: readonly Probe[], mayWrite: boolean): readon
   return mayWrite && needsIt && !selected.includes(validDelivery) ? [validDelivery, ...selected] : selected;
 }
 
-/** Six random letters and digits, which two runs at one receiver rarely share. */
 const runName = (random: () => number): string =>
   Array.from({ length: 6 }, () => Math.floor(random() * 36).toString(36)).join('');
 
@@ -138,7 +137,6 @@ function hintFor(code: string): string | undefined {
   return code === 'ECONNREFUSED' ? "start the receiver first, or 'leads listen' to try this out" : undefined;
 }
 
-/** For one question to the oracle, in milliseconds. */
 const oracleMs = 15_000;
 
 /** `--oracle`: a program or shell line that gets `LEAD_ID` and prints a number. It gets none of our own settings. */
@@ -156,7 +154,6 @@ function commandOracle(command: string, { env, killGroup, signal }: Context): As
   };
 }
 
-/** `--list` */
 async function listProbes(probes: readonly Probe[], asJson: boolean, context: Context): Promise<void> {
   if (asJson) {
     for (const probe of probes) {

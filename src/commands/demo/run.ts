@@ -40,7 +40,6 @@ export async function run({ fast }: { readonly fast: boolean }, context: Context
   }
 }
 
-/** The lines that stay on the screen of a person. */
 const summary: readonly string[] = [
   '  leads list, export   every lead of the service, each once',
   '  leads listen         deliveries verified: one came twice, one was forged',

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { ask } from '../../config/prompt.ts';
 import type { Context } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
@@ -90,7 +93,7 @@ export async function tour(
   await printer.step('Push: the service delivers; duplicates and forgeries are recognized.');
   const resume = `${baseUrl}/sandbox/deliveries/resume`;
   await printer.command(`curl -X POST ${resume}`);
-  await printer.output([await (await fetch(resume, { method: 'POST' })).text()]);
+  await printer.output([await requestControl('POST', resume)]);
   await waitUntilDelivered(baseUrl, context);
   const verdicts = await listener.process.waitForLines(/ (accepted|duplicate|rejected) /, leadCount - 1 + 2);
   await printer.output(verdicts);
@@ -125,7 +128,6 @@ function check(condition: boolean, problem: string): void {
   if (!condition) throw new DemoError(problem);
 }
 
-/** A command that listens, once it does. */
 interface Server {
   readonly process: LeadsProcess;
   readonly port: number;
@@ -168,11 +170,19 @@ const betweenMs = 20;
 /** Waits until the sandbox says that no delivery is pending. Throws a `DemoError` after 30 s. */
 async function waitUntilDelivered(baseUrl: string, { clock, signal }: Context): Promise<void> {
   for (const until = clock.steady() + longestWaitMs; clock.steady() < until;) {
-    const deliveries = (await (await fetch(`${baseUrl}/sandbox/deliveries`)).json()) as { pending: number };
+    const deliveries = JSON.parse(await requestControl('GET', `${baseUrl}/sandbox/deliveries`)) as {
+      pending: number;
+    };
     if (deliveries.pending === 0) return;
     await clock.sleep(betweenMs, signal);
   }
   throw new DemoError('some deliveries were still pending after 30 seconds');
+}
+
+/** Reads the sandbox's answer at one of its control endpoints. */
+async function requestControl(method: 'GET' | 'POST', url: string): Promise<string> {
+  const [answer] = (await once(request(url, { method }).end(), 'response')) as [IncomingMessage];
+  return text(answer);
 }
 
 /** A step of the tour whose result is not the one that it announced. */
@@ -184,14 +194,11 @@ interface FinishedProcess {
   readonly stderr: string;
 }
 
-/** A `leads` command that runs in a process of its own. */
 export interface LeadsProcess {
-  /** Complete lines of both streams so far. */
   lines(): readonly string[];
   readonly finished: Promise<FinishedProcess>;
   /** The lines that match once there are so many; those that there are when the command ends, or 30 s pass, before. */
   waitForLines(pattern: RegExp, count: number): Promise<readonly string[]>;
-  /** Ctrl-C. */
   interrupt(): void;
 }
 
@@ -216,7 +223,7 @@ function startLeads(
   });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (text: string) => (texts[name] += text));
+    child[name].setEncoding('utf8').on('data', (printed: string) => (texts[name] += printed));
   const stop = (): void => void child.kill('SIGTERM');
   signal.addEventListener('abort', stop, { once: true });
   let hasEnded = false;
@@ -264,20 +271,17 @@ export async function createTourPrinter(context: Context, waitsForEnter = false)
     );
   let steps = 0;
   return {
-    /** Announces the next step in a sentence. */
     async step(sentence: string): Promise<void> {
       if (waitsForEnter && steps > 0) await ask('\n(Enter goes on, Ctrl-C ends) ', context);
       steps += 1;
       const lines = prose(`${steps}. ${sentence}`).split('\n');
       await write(stdout, `\n${lines.map((line) => colour.bold(colour.cyan(line))).join('\n')}\n`);
     },
-    /** A command as the user would type it. */
     command: (typed: string) => write(stdout, `${colour.dim('$')} ${colour.bold(typed)}\n`),
     /** Shows what a command printed, each line cut to the terminal's width. */
     async output(lines: readonly string[]): Promise<void> {
       for (const line of lines) await write(stdout, `${paint(truncate(sanitize(line), width))}\n`);
     },
-    /** Text of the tour itself. */
     say: (text: string) => write(stdout, `${prose(text)}\n`),
     success: (text: string) => write(stdout, `${prose(`✓ ${text}`).replace('✓', colour.green('✓'))}\n`),
   };

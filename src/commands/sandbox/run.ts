@@ -70,7 +70,6 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** For a person: commands that use the sandbox and run as printed. */
 function readyBanner(
   { url, leads }: Sandbox,
   { apiKeys: [apiKey = ''], seed, showsKey, webhook }: ResolvedSandbox,
@@ -105,7 +104,6 @@ function readyBanner(
   ];
 }
 
-/** For scripts: the facts of the banner. */
 const readyRecord = (
   { url, port, leads }: Sandbox,
   { showsKey, apiKeys, seed, webhook }: ResolvedSandbox,
@@ -137,7 +135,6 @@ function summaryLine({ faults, ...counts }: ReturnType<typeof summaryRecord>): s
   return `sandbox: ${parts.join(', ')}${faultText === '' ? '' : `; faults: ${faultText}`}`;
 }
 
-/** Describes a request or an attempt, for `--verbose`. */
 function eventLine(event: LoggedRequest | RecordedAttempt): string {
   const faults = event.faults.length === 0 ? '' : ` (${event.faults.join(', ')})`;
   if ('method' in event) {

@@ -45,7 +45,6 @@ async function resolveWebhook(url: string, flags: Options, context: Context): Pr
   return { url, signer: await resolveSigner(flags, context), retryMs, paused, faults };
 }
 
-/** Flag > environment > the default, which is no secret. */
 async function readApiKeys(
   { apiKey, apiKeyFile }: Options,
   context: Context,

@@ -10,17 +10,12 @@ export interface Report {
   /** Whether it is genuine; null where the capture does not hold what would show it. */
   readonly ok: boolean | null;
   readonly scheme: string;
-  /** Why it is not, as `listen` would name it. */
   readonly reason: string | null;
   readonly checks: readonly Check[];
-  /** The cause, and the flags with which `verify` takes the delivery, where there are any. */
   readonly wouldMatch: { readonly what: string; readonly fix: string | null } | null;
-  /** A sentence where nothing would match. */
   readonly explanation: string | null;
-  /** How many combinations were tried. */
   readonly tried: number;
   readonly form: string;
-  /** The time for which it was checked. */
   readonly at: string;
   /** Remarks on parts that the capture does not hold exactly, or that a receiver would reject besides. */
   readonly notes: readonly string[];
@@ -28,7 +23,6 @@ export interface Report {
 
 export interface Check {
   readonly name: 'secret' | 'header' | 'signature' | 'token' | 'time' | 'now';
-  /** Null where it cannot be checked. */
   readonly ok: boolean | null;
   readonly detail: string;
 }
@@ -44,7 +38,6 @@ export const redact = (text: string, secrets: readonly Secret[]): string =>
     '[redacted]',
   );
 
-/** Removes the secrets from the parts of the capture that the report repeats. */
 export function redactReport(report: Report, secrets: readonly Secret[]): Report {
   const clean = JSON.parse(JSON.stringify(report), (_, value: unknown) =>
     typeof value === 'string' ? redact(value, secrets) : value,

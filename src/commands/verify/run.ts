@@ -178,7 +178,6 @@ function explained(
   return { wouldMatch: { what: sentence, fix: words === '' ? null : words }, explanation: null, tried };
 }
 
-/** The headers of the scheme whose values the capture does not hold. */
 const withheldHeaders = (capture: Capture, { credentialHeaders }: Scheme): readonly string[] =>
   credentialHeaders.filter((name) => capture.withheld?.includes(name) === true || isRedacted(capture, name));
 
@@ -214,12 +213,9 @@ function furtherRejection(
   return [`'leads listen' would still answer ${checked.status}: ${checked.detail}`];
 }
 
-/** When a delivery is checked for, in milliseconds since the epoch. */
 interface CheckTimes {
   readonly now: number;
-  /** `--at`. */
   readonly chosen: number | undefined;
-  /** The capture's own. */
   readonly captured: number | undefined;
 }
 
@@ -253,7 +249,6 @@ function timeChecks(
   return [{ name: 'time', ok: true, detail: `signed ${age}; ${tolerated} is tolerated` }, ...staleToday('')];
 }
 
-/** The secrets that a scheme reads, and those that it cannot. */
 interface ReadSecrets extends Verifier {
   /** The keys are for the search alone: nothing is verified with them. */
   readonly unreadable: readonly { readonly key: Key; readonly error: ConfigError }[];

@@ -13,10 +13,8 @@ import type { SandboxState } from '../sandbox-state.ts';
 import { readListQuery, withoutFilters } from './list-query.ts';
 import { nextPage, repeatPrevious, samePage, takePage, wrapPage } from './page.ts';
 
-/** The response, and what the request log records of it. */
 interface ListAnswer {
   readonly response: PlainResponse;
-  /** How many leads the page holds. */
   readonly leads?: number;
   readonly faults?: readonly ApiFault[];
 }
@@ -36,7 +34,6 @@ export function answerListRequest(
   return { ...response, headers: { ...response.headers, 'x-request-id': id } };
 }
 
-/** The list operation (specification, section 4.1). */
 function listLeads(request: PlainRequest, url: URL, state: SandboxState, clock: Clock): ListAnswer {
   const { method, target, headers } = request;
   const rejection = rejectUnauthorized(method, headers.authorization, state);

@@ -2,7 +2,6 @@ import { parseIsoTime } from '../../time/time-text.ts';
 import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 
-/** The parameters of a request, read and checked. */
 export interface ListQuery {
   readonly limit: number;
   readonly status: string | undefined;
@@ -10,13 +9,11 @@ export interface ListQuery {
   /** Half-open, in milliseconds: since <= createdAt < until. */
   readonly since: number;
   readonly until: number;
-  /** The position at which the page begins. */
   readonly from:
     | { readonly kind: 'after'; readonly createdAt: number; readonly seq: number }
     | { readonly kind: 'skip'; readonly count: number };
 }
 
-/** Answered 400 with this sentence. */
 export interface InvalidQuery {
   readonly problem: string;
 }

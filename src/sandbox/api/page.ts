@@ -3,17 +3,14 @@ import { countUntil, type SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 import { cursorOf, isUnfiltered, type ListQuery, matches } from './list-query.ts';
 
-/** The leads of one answer. */
 interface LeadPage {
   readonly leads: readonly SandboxLead[];
   /** How many leads that match are listed before this page, and how many there are in all. */
   readonly skipped: number;
   readonly total: number;
-  /** The lead that is listed before this page. */
   readonly previous: SandboxLead | undefined;
 }
 
-/** The leads that match, in the order of the list, from the position that the query names. */
 export function takePage(
   allLeads: readonly SandboxLead[],
   query: ListQuery,
@@ -58,18 +55,14 @@ export function wrapPage(
   return jsonTextResponse(200, `${head}[${records.join(',')}]${tail}`, headers);
 }
 
-/** How a client asks for the next page. */
 interface NextPage {
-  /** The cursor, the page or the offset. */
   readonly value: string | number;
   readonly url: URL;
 }
 
-/** The parameter that says where a page begins. */
 const positionParameter = ({ pagination }: ApiOptions): 'cursor' | 'page' | 'offset' =>
   pagination === 'page' || pagination === 'offset' ? pagination : 'cursor';
 
-/** Undefined after the last page. */
 export function nextPage(
   { leads, skipped, total }: LeadPage,
   { limit }: ListQuery,
@@ -97,7 +90,6 @@ export function samePage(url: URL, api: ApiOptions): NextPage | undefined {
   return value === null ? undefined : { value, url };
 }
 
-/** The texts before and after the array. */
 function aroundRecords(
   { skipped, total }: LeadPage,
   next: NextPage | undefined,
@@ -126,7 +118,6 @@ function aroundRecords(
   return JSON.stringify(body).split(JSON.stringify(placeholder));
 }
 
-/** Sets the field `a.b.c`, and makes the objects around it. */
 function setDotted(body: Record<string, unknown>, dotted: string, value: unknown): void {
   const steps = dotted.split('.');
   const name = steps.pop() ?? dotted;

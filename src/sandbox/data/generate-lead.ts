@@ -1,7 +1,6 @@
 import { otherPeople, type People, westernPeople } from './people.ts';
 import { drawsFrom, pick, scatter } from './seeded-random.ts';
 
-/** Gives the next number in [0, 1) of a stream. */
 type Draw = () => number;
 
 /** `Anna=anna James=james`, where a name as it is written may hold spaces. */
@@ -93,10 +92,8 @@ export function seededTime(seed: number, seq: number, count: number, newest: num
   return newest - (count - timed + 1) * slotMs + (scatter(seed ^ timed) % slotMs);
 }
 
-/** The list operation shows it as `status`. */
 export type DeliveryStatus = 'new' | 'delivered' | 'failed';
 
-/** The delivery status of lead `seq` where there is no webhook to deliver it to. */
 export function seededStatus(seed: number, seq: number): DeliveryStatus {
   const drawn = scatter(seed ^ Math.imul(seq, 0xc2b2ae35)) % 100;
   return drawn < 20 ? 'new' : drawn < 97 ? 'delivered' : 'failed';

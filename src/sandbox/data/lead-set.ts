@@ -11,17 +11,14 @@ import {
 
 /** A lead of the sandbox, whose text is made when it is asked for: a hundred thousand leads are there at once. */
 export interface SandboxLead {
-  /** Order of arrival, from 1. */
   readonly seq: number;
   readonly id: string;
   readonly category: string | undefined;
-  /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** A `DeliveryStatus`, unless the record came with a status of its own. */
   status: string;
   /** True when the record names a status of its own, which then is never overwritten. */
   readonly ownStatus?: boolean;
-  /** The record in its own text: what a webhook carries. */
   text(): string;
 }
 
@@ -58,7 +55,6 @@ class SeededLead implements SandboxLead {
 
 export interface LeadSetStart {
   readonly seed: number;
-  /** How many leads of the seed there are at the start. */
   readonly count: number;
   /** The newest of them was created shortly before; in milliseconds. */
   readonly newest: number;
@@ -83,13 +79,11 @@ export class LeadSet {
     return this.#leads;
   }
 
-  /** The ids of the start are made when the first one is asked for. */
   get(id: string): SandboxLead | undefined {
     this.#byId ??= new Map(this.#leads.map((lead) => [lead.id, lead]));
     return this.#byId.get(id);
   }
 
-  /** The seed's next lead. */
   generate(createdAt: number): SandboxLead {
     return this.#insert(new SeededLead(this.#seed, this.#leads.length + 1, createdAt, 'new'));
   }
@@ -121,7 +115,6 @@ export function countUntil(
   return low;
 }
 
-/** A lead from outside: posted to the sandbox, or read from a file. */
 export type PostedLead = Omit<SandboxLead, 'seq'>;
 
 /** The lead in its own bytes, or one sentence on why it is not a lead. `now` stands in for a missing `createdAt`. */

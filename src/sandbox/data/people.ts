@@ -1,4 +1,3 @@
-/** Names, addresses and phone numbers of one script. */
 export interface People {
   /** Pairs such as `Anna=anna`: the name as it is written, and as an e-mail address has it. */
   readonly given: string;

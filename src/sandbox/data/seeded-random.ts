@@ -34,7 +34,6 @@ export function drawsFrom(start: number): () => number {
   };
 }
 
-/** Every item is as likely as the others. */
 export function pick<T>(items: readonly T[], draw: () => number): T {
   return items[Math.floor(draw() * items.length)] as T;
 }
