@@ -12,10 +12,9 @@ interface Sample {
 }
 
 export interface MetricFamily {
-  /** The name without a suffix; it ends in the unit if there is one. */
+  /** Without a suffix; it ends in the unit (`_seconds`, `_bytes`) where there is one. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'info';
-  readonly unit?: 'seconds' | 'bytes' | undefined;
   readonly help: string;
   readonly samples: readonly Sample[];
 }
@@ -31,7 +30,8 @@ export function openMetricsText(families: readonly MetricFamily[]): string {
   return `${families.map(familyText).join('')}# EOF\n`;
 }
 
-function familyText({ name, type, unit, help, samples }: MetricFamily): string {
+function familyText({ name, type, help, samples }: MetricFamily): string {
+  const [, unit] = /_(seconds|bytes)$/.exec(name) ?? [];
   const lines = [`# TYPE ${name} ${type}`];
   if (unit !== undefined) lines.push(`# UNIT ${name} ${unit}`);
   lines.push(`# HELP ${name} ${escaped(help)}`);
@@ -57,12 +57,12 @@ function numberText(value: number): string {
 
 /** Makes a family of a single value without labels, or of a value for each set of labels. */
 export const gauge = (
-  { name, unit, help }: Pick<MetricFamily, 'name' | 'unit' | 'help'>,
+  name: string,
+  help: string,
   values: number | readonly (readonly [labels: Labels, value: number])[],
 ): MetricFamily => ({
   name,
   type: 'gauge',
-  unit,
   help,
   samples: (typeof values === 'number' ? [[{}, values] as const] : values).map(([labels, value]) => ({
     suffix: '',
@@ -73,11 +73,11 @@ export const gauge = (
 
 /** A metric that only grows, with a number for each set of labels. */
 export class Counter {
-  readonly #about: Pick<MetricFamily, 'name' | 'help' | 'unit'>;
+  readonly #about: Pick<MetricFamily, 'name' | 'help'>;
   readonly #series = new Map<string, { readonly labels: Labels; value: number }>();
 
-  constructor(about: Pick<MetricFamily, 'name' | 'help' | 'unit'>) {
-    this.#about = about;
+  constructor(name: string, help: string) {
+    this.#about = { name, help };
   }
 
   /**
@@ -123,20 +123,23 @@ export class Histogram {
     this.#sum += value;
   }
 
-  samples(labels: Labels = {}): Sample[] {
+  #samples(): Sample[] {
     let count = 0;
     const samples: Sample[] = [];
     for (const [index, added] of this.#counts.entries()) {
       count += added;
       const le = boundText(this.#bounds[index] ?? Number.POSITIVE_INFINITY);
-      samples.push({ suffix: '_bucket', labels: { ...labels, le }, value: count });
+      samples.push({ suffix: '_bucket', labels: { le }, value: count });
     }
-    samples.push({ suffix: '_count', labels, value: count }, { suffix: '_sum', labels, value: this.#sum });
+    samples.push(
+      { suffix: '_count', labels: {}, value: count },
+      { suffix: '_sum', labels: {}, value: this.#sum },
+    );
     return samples;
   }
 
-  family(about: Pick<MetricFamily, 'name' | 'help' | 'unit'>): MetricFamily {
-    return { ...about, type: 'histogram', samples: this.samples() };
+  family(name: string, help: string): MetricFamily {
+    return { name, help, type: 'histogram', samples: this.#samples() };
   }
 }
 

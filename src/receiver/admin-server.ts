@@ -1,13 +1,13 @@
 import { isLoopbackAddress } from '../config/base-url.ts';
 import { messageOf } from '../errors.ts';
 import { openHttpsServer } from '../http/server/https-server.ts';
-import type { HttpServer, Limits } from '../http/server/server-options.ts';
+import type { HttpServer, HttpServerOptions } from '../http/server/server-options.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { type MetricFamily, openMetricsText, openMetricsType } from '../output/openmetrics.ts';
-import type { Clock } from '../time/clock.ts';
-import { type Delivery, headerValues, pathOf } from '../webhook/delivery.ts';
-import { hostGuard, type HostGuard } from './host-guard.ts';
+import { type Clock, slept } from '../time/clock.ts';
+import { headerValues, pathOf } from '../webhook/delivery.ts';
+import { hostGuard } from './host-guard.ts';
 
 /** Probes and scrapers are few, near and quick: what one of them may cost is far less than what a delivery may. */
 const adminLimits = {
@@ -21,48 +21,24 @@ const adminLimits = {
   bufferedBytes: 64 * 1024,
 };
 
-interface AdminServerOptions {
-  /** `::1` without brackets. */
-  readonly host: string;
-  readonly port: number;
-  /** The option of the run that names the address, for errors. */
-  readonly addressOption: string;
-  /** Why nothing is to be sent here, in one line; undefined when it is ready. */
+interface AdminServerOptions extends Pick<
+  HttpServerOptions,
+  'host' | 'port' | 'addressOption' | 'clock' | 'onError' | 'limits'
+> {
   readonly readiness: { readonly whyNot: () => Promise<string | undefined> };
   readonly metrics: () => Promise<readonly MetricFamily[]>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly onError: (error: unknown) => void;
-  /** Limits that differ from those above. */
-  readonly limits?: Partial<Limits> | undefined;
 }
 
 /** Opens the socket for probes and scrapers, plain HTTP. Throws a `ConfigError` or `UsageError` when the address cannot be had. */
 export function openAdminServer(options: AdminServerOptions): Promise<HttpServer> {
-  const { host, port, addressOption, clock, onError, limits } = options;
-  return openHttpsServer({
-    host,
-    port,
-    addressOption,
-    tls: undefined,
-    limits: { ...adminLimits, ...limits },
-    clock,
-    handle: adminAnswers(
-      options,
-      // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
-      isLoopbackAddress(host) ? hostGuard(undefined, () => undefined) : undefined,
-    ),
-    onError,
-  });
+  const limits = { ...adminLimits, ...options.limits };
+  return openHttpsServer({ ...options, tls: undefined, limits, handle: adminAnswers(options) });
 }
 
-/**
- * Answers `/livez`, `/readyz` and `/metrics`. Nothing here needs a credential, shows one, or changes anything. `guard`:
- * undefined where other machines are to ask.
- */
-function adminAnswers(
-  { readiness, metrics }: Pick<AdminServerOptions, 'readiness' | 'metrics'>,
-  guard: HostGuard | undefined,
-): (request: Delivery) => Promise<Answer> {
+/** Answers `/livez`, `/readyz` and `/metrics`. Nothing here needs a credential, shows one, or changes anything. */
+function adminAnswers({ host, readiness, metrics }: AdminServerOptions): HttpServerOptions['handle'] {
+  // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
+  const guard = isLoopbackAddress(host) ? hostGuard(undefined, () => undefined) : undefined;
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {
     '/livez': () => Promise.resolve(line(200, 'alive')),
     '/readyz': async () => {
@@ -104,58 +80,47 @@ const longestMs = 2000;
 interface ReadinessOptions {
   readonly inbox: Pick<Inbox, 'checkWritable'>;
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
-  /** Aborted as soon as the run is to end. */
   readonly stopping: AbortSignal;
 }
 
 /**
  * Tells whether deliveries are to be sent here. The inbox is asked to write, since what failed last would never be tried again
- * once no delivery is sent here.
+ * once no delivery is sent here. Many who ask at the same time cost one write.
  */
 export class Readiness {
   readonly #options: ReadinessOptions;
   #isServing = false;
-  #asked: { readonly at: number; readonly answer: Promise<string | undefined> } | undefined;
+  #problem: Promise<string | undefined> = Promise.resolve(undefined);
+  #askedAt = -Infinity;
 
   constructor(options: ReadinessOptions) {
     this.#options = options;
   }
 
-  /** The socket for deliveries is open. */
   serving(): void {
     this.#isServing = true;
   }
 
   /** Why nothing is to be sent here, in one line; undefined when it is ready. */
   async whyNot(): Promise<string | undefined> {
-    const { stopping } = this.#options;
+    const { stopping, clock } = this.#options;
     if (!this.#isServing) return 'starting';
     if (stopping.aborted) return 'draining: it is about to end';
-    const problem = await this.#problem();
-    return problem?.replace(/\s+/g, ' ');
-  }
-
-  /** Many who ask at the same time cost one write. */
-  #problem(): Promise<string | undefined> {
-    const now = this.#options.clock.steady();
-    if (this.#asked === undefined || now - this.#asked.at >= freshMs) {
-      this.#asked = { at: now, answer: this.#ask() };
+    const now = clock.steady();
+    if (now - this.#askedAt >= freshMs) {
+      this.#askedAt = now;
+      this.#problem = this.#ask();
     }
-    return this.#asked.answer;
+    return (await this.#problem)?.replace(/\s+/g, ' ');
   }
 
   async #ask(): Promise<string | undefined> {
     const { inbox, clock } = this.#options;
     const answered = new AbortController();
-    const tooLong = clock.sleep(longestMs, answered.signal).then(
-      () => `the inbox has not written for ${longestMs / 1000} s`,
-      () => undefined,
-    );
     const written = inbox.checkWritable().then(() => undefined, messageOf);
-    try {
-      return await Promise.race([written, tooLong]);
-    } finally {
-      answered.abort();
-    }
+    const tooLong = slept(clock, longestMs, answered.signal).then(
+      () => `the inbox has not written for ${longestMs / 1000} s`,
+    );
+    return Promise.race([written, tooLong]).finally(() => answered.abort());
   }
 }

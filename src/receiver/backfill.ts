@@ -12,15 +12,17 @@ import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { ReceiverNote } from './errors.ts';
 import type { Receiver } from './receiver.ts';
 
-interface BackfillOptions extends Omit<RoundOptions, 'since' | 'memory' | 'service'> {
-  /** Opened in a round: what it takes may be away for a while. */
+interface BackfillOptions {
   readonly service: () => Promise<Service>;
+  readonly inbox: Pick<Inbox, 'has'>;
+  readonly receiver: Pick<Receiver, 'handleChecked'>;
+  readonly note: (note: ReceiverNote) => void;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** How far back a round reaches, in milliseconds. */
+  /** Ends a round early: leads that are being handled are finished, and no other one is started. */
+  readonly signal: AbortSignal;
   readonly windowMs: number;
   /** From the end of a round to the next one, in milliseconds; undefined: there is only one. */
   readonly everyMs: number | undefined;
-  /** Told of every round when it has ended. */
   readonly onRound: (round: BackfillRound) => Promise<void> | void;
 }
 
@@ -41,37 +43,19 @@ export async function backfill(options: BackfillOptions): Promise<void> {
     // A lead may be listed after a round that began when it existed. Earlier times than the first of the calendar cannot
     // be asked for, and no lead is older.
     const since = Math.max(0, from - windowMs);
-    const ended = await runRound({ ...options, since, memory });
+    const ended = await runRound(options, since, memory);
     seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? from : startedAt;
     await onRound({ ...ended, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
     if (everyMs === undefined || !(await slept(clock, everyMs, signal))) return;
   }
 }
 
-interface RoundOptions {
-  readonly service: Service;
-  readonly inbox: Pick<Inbox, 'has'>;
-  readonly receiver: Pick<Receiver, 'handleChecked'>;
-  readonly note: (note: ReceiverNote) => void;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Ends the round early: leads that are being handled are finished, and no other one is started. */
-  readonly signal: AbortSignal;
-  /** Leads that were created before that are left out; milliseconds since the epoch. */
-  readonly since: number;
-  /** The leads of the round before, which this one must meet. */
-  readonly memory: RunMemory;
-}
-
-/** How a round ended. */
 export type RoundEnd =
   | { readonly kind: 'complete' }
-  /** The service did not show that it listed everything. */
   | { readonly kind: 'unproven'; readonly reason: Problem }
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** The receiver stops. */
   | { readonly kind: 'interrupted' };
 
-/** Leads of one round, by what became of them. */
 interface RoundCounts {
   /** The inbox did not have them, and has them now. */
   fetched: number;
@@ -81,48 +65,46 @@ interface RoundCounts {
   notStored: number;
 }
 
-/** A reading of the service's list, and what it brought. Times are milliseconds. */
 export interface BackfillRound extends Readonly<RoundCounts> {
-  /** From 1. */
   readonly number: number;
   readonly startedAt: number;
   readonly durationMs: number;
   readonly end: RoundEnd;
-  /** From its end to the next one; undefined: it was the only one. */
   readonly everyMs: number | undefined;
 }
 
 type LeadWithId = RawLead & { readonly id: string };
+const hasId = (lead: RawLead): lead is LeadWithId => lead.id !== undefined;
 
-/** Leads that are looked up in one turn of the event loop. */
-const slice = 200;
-
-/** Leads that share a transaction. */
+/** Leads that are looked up in one turn of the event loop, and share a transaction where the inbox lacks them. */
 const batch = 50;
 
-/** Runs one round. Never rejects. */
+/**
+ * Reads the leads that were created since then (ms since the epoch), and must meet those of the round before in `memory`.
+ * Never rejects.
+ */
 async function runRound(
-  unopened: Omit<RoundOptions, 'service'> & Pick<BackfillOptions, 'service'>,
+  options: BackfillOptions,
+  since: number,
+  memory: RunMemory,
 ): Promise<RoundCounts & { end: RoundEnd }> {
-  const { signal, since, memory, note } = unopened;
+  const { signal, note } = options;
   const counts: RoundCounts = { fetched: 0, known: 0, notStored: 0 };
   const window = leadFilter({ categories: [], since, until: undefined, where: [] });
   let withoutId = 0;
-  const isCandidate = (lead: RawLead): lead is LeadWithId => {
-    if (!window.matches(lead)) return false;
-    if (lead.id === undefined) withoutId += 1;
-    return lead.id !== undefined;
-  };
   const walk = async (): Promise<void> => {
-    const service = await unopened.service();
-    const options = { ...unopened, service };
+    const service = await options.service();
     const listed: [string, number][] = [];
     const pages = listLeads({ ...service, signal }, { query: { since }, before: memory.before({ since }) });
     try {
       for await (const { leads } of pages) {
-        for (const some of portions(leads.filter(isCandidate), slice, signal)) {
+        const matching = leads.filter((lead) => window.matches(lead));
+        const candidates = matching.filter(hasId);
+        withoutId += matching.length - candidates.length;
+        for (let i = 0; i < candidates.length && !signal.aborted; i += batch) {
+          const some = candidates.slice(i, i + batch);
           for (const { id, createdAt } of some) listed.push([id, readCreatedAt(createdAt) ?? -Infinity]);
-          await takeListed(some, counts, options);
+          await takeListed(some, counts, service.account.baseUrl, options);
           // Deliveries get their turn between two parts of a page, which may all be known.
           await setImmediate();
         }
@@ -134,72 +116,44 @@ async function runRound(
       noteUnreadableTimes(window.unreadableTimes, service.messages);
     }
   };
-  const end = await endOf(walk, signal);
+  const end = await walk().then(
+    (): RoundEnd => ({ kind: 'complete' }),
+    (error: unknown): RoundEnd =>
+      error instanceof IncompleteError
+        ? { kind: 'unproven', reason: error.reason }
+        : { kind: 'failed', error },
+  );
   if (withoutId > 0) {
     const leads = counted(withoutId, 'lead of the service has', 'leads of the service have');
     const them = withoutId === 1 ? 'it' : 'them';
     note({ kind: 'pulled-without-id', message: `${leads} no id: the backfill cannot take ${them} in` });
   }
-  return { ...counts, end };
+  return { ...counts, end: signal.aborted ? { kind: 'interrupted' } : end };
 }
 
-async function endOf(work: () => Promise<void>, signal: AbortSignal): Promise<RoundEnd> {
-  try {
-    await work();
-    return { kind: signal.aborted ? 'interrupted' : 'complete' };
-  } catch (error) {
-    if (signal.aborted) return { kind: 'interrupted' };
-    if (error instanceof IncompleteError) return { kind: 'unproven', reason: error.reason };
-    return { kind: 'failed', error };
-  }
-}
-
-/** Until `signal` aborts. */
-function* portions<T>(all: readonly T[], size: number, signal: AbortSignal): Generator<readonly T[]> {
-  for (let i = 0; i < all.length && !signal.aborted; i += size) yield all.slice(i, i + size);
-}
-
-/** Counts what becomes of some leads of a page, and has the receiver handle those that it lacks. */
 async function takeListed(
   leads: readonly LeadWithId[],
   counts: RoundCounts,
-  options: RoundOptions,
+  baseUrl: URL,
+  { inbox, receiver, clock }: BackfillOptions,
 ): Promise<void> {
-  const { inbox, signal } = options;
-  const idsOf = (some: readonly LeadWithId[]): string[] => some.map(({ id }) => id);
-  const storedIds = await inbox.has(idsOf(leads));
-  counts.known += storedIds.size;
-  const missing = leads.filter(({ id }) => !storedIds.has(id));
-  for (const some of portions(missing, batch, signal)) {
-    // While the ones before were stored, these may have been pushed.
-    const before = await inbox.has(idsOf(some));
-    const lacking = some.filter(({ id }) => !before.has(id));
-    counts.known += before.size;
-    await handlePulled(lacking, options);
-    const stored = await inbox.has(idsOf(lacking));
-    counts.fetched += stored.size;
-    counts.notStored += lacking.length - stored.size;
-  }
-}
-
-async function handlePulled(
-  leads: readonly LeadWithId[],
-  { service, receiver, clock }: RoundOptions,
-): Promise<void> {
-  const { baseUrl } = service.account;
-  const deliveries = leads.map((lead) => deliveryOfPulledLead(lead, baseUrl, clock.now()));
+  const storedAmong = (some: readonly LeadWithId[]) => inbox.has(some.map(({ id }) => id));
+  const before = await storedAmong(leads);
+  counts.known += before.size;
+  const missing = leads.filter(({ id }) => !before.has(id));
+  if (missing.length === 0) return;
+  const deliveries = missing.map((lead) => deliveryOfPulledLead(lead, baseUrl, clock.now()));
   await Promise.all(deliveries.map((checked) => receiver.handleChecked(checked, 'backfill')));
+  const stored = await storedAmong(missing);
+  counts.fetched += stored.size;
+  counts.notStored += missing.length - stored.size;
 }
 
 /**
  * A lead of the service's list as a checked delivery, so that it can be stored and dispatched like a pushed one. Copies
  * its bytes, since a page's memory is used again. `now` in milliseconds since the epoch.
  */
-export function deliveryOfPulledLead(
-  lead: RawLead & { readonly id: string },
-  baseUrl: URL,
-  now: number,
-): CheckedDelivery {
+export function deliveryOfPulledLead(lead: LeadWithId, baseUrl: URL, now: number): CheckedDelivery {
   const bytes = Buffer.from(lead.bytes);
   return {
     kind: 'leads',

@@ -13,13 +13,11 @@ export class CurrentKeys implements Verifier {
   readonly scheme: Scheme;
   keys: readonly Key[];
   former: readonly Key[] = [];
-  /** How often they were replaced. */
   replaced = 0;
   readonly #clock: Pick<Clock, 'now'>;
   /** The time at which a delivery last used each key, or from which it is in force. */
   #usedAt: number[] = [];
   #isFirstUsed = false;
-  readonly #noted = new Set<number>();
 
   constructor({ scheme, keys }: Verifier, clock: Pick<Clock, 'now'>) {
     this.scheme = scheme;
@@ -36,32 +34,28 @@ export class CurrentKeys implements Verifier {
     this.#begin();
   }
 
-  /** A delivery was authenticated with the key at this index. */
   used(index: number): void {
     this.#usedAt[index] = this.#clock.now();
     this.#isFirstUsed ||= index === 0;
   }
 
   /**
-   * The indexes of keys behind the first one that no delivery has used for so long, each once. Where the first one was not
+   * The indexes of keys behind the first one that no delivery has used for so long. Where the first one was not
    * used either, it is not known which of them the sender has.
    */
   unused(ms: number): readonly number[] {
     const before = this.#clock.now() - ms;
-    const unusedKeys = this.keys.flatMap((key, index) => {
+    return this.keys.flatMap((key, index) => {
       const isUnused = index > 0 && this.#isFirstUsed && (this.#usedAt[index] ?? 0) <= before;
       // A secret may be given twice, and then its first place counts.
       const isFirst = this.keys.findIndex(({ secret }) => secret.reveal() === key.secret.reveal()) === index;
-      return isUnused && isFirst && !this.#noted.has(index) ? [index] : [];
+      return isUnused && isFirst ? [index] : [];
     });
-    for (const index of unusedKeys) this.#noted.add(index);
-    return unusedKeys;
   }
 
   #begin(): void {
     this.#usedAt = this.keys.map(() => this.#clock.now());
     this.#isFirstUsed = false;
-    this.#noted.clear();
   }
 }
 
@@ -71,9 +65,9 @@ const shortestSecret = 4;
 /** Replaces every header that holds a credential, and the secrets themselves in all other places. */
 export function deliveryRedactor(verifier: Verifier): RedactDelivery {
   const { scheme } = verifier;
+  const withoutCredentials = headerRedactor(scheme);
   let keys: readonly Key[] | undefined;
   let secrets: readonly Secret[] = [];
-  // A sender usually has one path.
   let lastPath = { received: '', shown: '' };
   const readKeys = (): void => {
     if (keys !== verifier.keys) {
@@ -96,7 +90,7 @@ export function deliveryRedactor(verifier: Verifier): RedactDelivery {
     },
     headers(delivery) {
       readKeys();
-      return redactHeaders(delivery.rawHeaders, scheme).map((header) => {
+      return withoutCredentials(delivery.rawHeaders).map((header) => {
         const [name, value] = header;
         // A later run that verifies must not take it for a credential that was checked.
         const isUnverified = value === redacted && scheme === unverified;
@@ -111,28 +105,24 @@ export function deliveryRedactor(verifier: Verifier): RedactDelivery {
 const credential =
   /cookie|auth(?:$|ori[sz]ation|entication|-?(?:code|data|hash|key|pass|sig|value))|token|secret|signature|hmac|password|jwt|oidc|assertion|bearer|credential|api-?key|^(?:x-)?key$|(?:^|-)(?:access|account|admin|app|application|client|consumer|functions|hook|license|master|partner|private|security|service|shared|subscription|webhook)-?key$/i;
 
-/** The headers with their order, case and repetitions; the values of those that hold a credential are replaced. */
-export function redactHeaders(
-  rawHeaders: Delivery['rawHeaders'],
-  scheme: Pick<Scheme, 'credentialHeaders' | 'plainHeaders'>,
-): Delivery['rawHeaders'] {
-  const { credentialHeaders } = scheme;
-  const judgedNames = judged.get(credentialHeaders) ?? new Map<string, boolean>();
-  judged.set(credentialHeaders, judgedNames);
-  return rawHeaders.map((header) => {
-    const [name] = header;
-    let isCredential = judgedNames.get(name);
-    if (isCredential === undefined) {
-      const lower = name.toLowerCase();
-      isCredential =
-        credentialHeaders.includes(lower) ||
-        (scheme.plainHeaders?.includes(lower) !== true && credential.test(name));
-      if (judgedNames.size < mostJudged && name.length < 100) judgedNames.set(name, isCredential);
-    }
-    return isCredential ? [name, '[redacted]'] : header;
-  });
-}
-
-/** By the headers of a scheme: senders name the same ones again and again; a bound, since they choose the names. */
-const judged = new WeakMap<readonly string[], Map<string, boolean>>();
+/** Senders name the same headers again and again; a bound, since they choose the names. */
 const mostJudged = 500;
+
+/** Makes the headers with their order, case and repetitions; the values of those that hold a credential are replaced. */
+export const headerRedactor = ({ credentialHeaders, plainHeaders }: HeaderNames) => {
+  const judged = new Map<string, boolean>();
+  const isCredential = (name: string): boolean => {
+    const lower = name.toLowerCase();
+    const isPlain = plainHeaders?.includes(lower) === true;
+    const isSecret = credentialHeaders.includes(lower) || (!isPlain && credential.test(name));
+    if (judged.size < mostJudged && name.length < 100) judged.set(name, isSecret);
+    return isSecret;
+  };
+  return (rawHeaders: Delivery['rawHeaders']): Delivery['rawHeaders'] =>
+    rawHeaders.map((header) => {
+      const [name] = header;
+      return (judged.get(name) ?? isCredential(name)) ? [name, redacted] : header;
+    });
+};
+
+type HeaderNames = Pick<Scheme, 'credentialHeaders' | 'plainHeaders'>;

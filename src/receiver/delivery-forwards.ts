@@ -1,16 +1,14 @@
+import type { Arrival } from '../inbox/inbox.ts';
 import { remainingDelivery } from '../inbox/delivery-record.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { Claim, ForwardWorker } from './forward-worker.ts';
 import type { StoredLead } from './receiver-events.ts';
 
-/** The part of a worker that new leads need. */
 export type DeliveryWorker = Pick<ForwardWorker, 'target' | 'reserve' | 'send' | 'wake'>;
 
-/** The leads of a delivery that go to one target. */
 interface TargetLeads {
   readonly worker: DeliveryWorker;
   readonly leads: readonly CheckedLead[];
-  /** The worker has kept places for them. */
   readonly isReserved: boolean;
 }
 
@@ -31,16 +29,11 @@ export class DeliveryForwards {
     });
   }
 
-  /** Names of the targets that a lead goes to. */
-  targetsOf(lead: CheckedLead): readonly string[] {
-    return this.#targets.filter(({ leads }) => leads.includes(lead)).map(({ worker }) => worker.target.name);
-  }
-
-  /** Names of the targets that get it at once. */
-  claimedFor(lead: CheckedLead): readonly string[] {
-    return this.#targets
-      .filter(({ leads, isReserved }) => isReserved && leads.includes(lead))
-      .map(({ worker }) => worker.target.name);
+  /** Names of the targets that a lead goes to, and of those that get it at once. */
+  targetsOf(lead: CheckedLead): Pick<Arrival, 'targets' | 'claimed'> {
+    const targets = this.#targets.filter(({ leads }) => leads.includes(lead));
+    const claimed = targets.filter(({ isReserved }) => isReserved);
+    return { targets: targets.map(nameOf), claimed: claimed.map(nameOf) };
   }
 
   /**
@@ -61,6 +54,8 @@ export class DeliveryForwards {
     }
   }
 }
+
+const nameOf = ({ worker }: TargetLeads): string => worker.target.name;
 
 /** The delivery that targets may get: the whole one, unless a lead in it was erased. */
 function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]): CheckedDelivery {

@@ -3,7 +3,6 @@ import { DataError, LeadNotFoundError, messageOf, type Problem } from '../errors
 export const noDeliveryOfLead = (leadId: string) =>
   new LeadNotFoundError(`the inbox has no delivery of the lead '${leadId}'`);
 
-/** `number`: of the delivery in the inbox. */
 export const deliveryWithoutLead = (number: number) =>
   new DataError(`delivery number ${number} of the inbox holds no lead`, { kind: 'delivery-without-lead' });
 
@@ -18,3 +17,20 @@ export function forwardsStopped(error: unknown): ReceiverNote {
   const cause = messageOf(error);
   return { kind: 'forwards-stopped', message: `leads that wait are not forwarded now: ${cause}`, cause };
 }
+
+/** `number` from 1: the first secret is the current one. `replaced`: how often the secrets were replaced. */
+export const formerSecretUsed = (number: number, secrets: number, replaced = 0): ReceiverNote => ({
+  kind: 'former-secret-used',
+  message: `deliveries still use secret ${number} of ${secrets}`,
+  cause: `${replaced} ${number}`,
+});
+
+export const leadForNoTarget = (leadId: string): ReceiverNote => ({
+  kind: 'lead-for-no-target',
+  message: `the lead '${leadId}' meets the condition of no target: it is stored and forwarded to none, and so are others like it`,
+});
+
+export const rejectedNotKept = (error: unknown): ReceiverNote => ({
+  kind: 'rejected-not-kept',
+  message: `${messageOf(error)}; rejected deliveries are not kept`,
+});

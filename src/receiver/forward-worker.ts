@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { messageOf } from '../errors.ts';
 import { CannotStoreError } from '../inbox/errors.ts';
-import type { AttemptRecord, ClaimedLead, Inbox } from '../inbox/inbox.ts';
+import type { AttemptRecord, AttemptResult, ClaimedLead, Inbox } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { counted } from '../output/terminal/progress.ts';
 import { type Clock, slept } from '../time/clock.ts';
@@ -25,16 +25,13 @@ export interface WorkerOptions {
   readonly onAttempt: (attempt: ForwardAttempt) => Promise<void> | void;
   /** Aborts when the process was asked to stop. A command target may receive the same signal, and fail for it. */
   readonly shutdownRequested: AbortSignal;
-  /** Aborts when no further lead may be claimed. Attempts in flight go on. */
   readonly claimingStopped: AbortSignal;
-  /** Aborts the attempts in flight. */
   readonly attemptsAborted: AbortSignal;
 }
 
 /** How much longer a claim lasts than an attempt, in milliseconds. */
 const claimMarginMs = 10_000;
 
-/** How long a claim lasts whose attempt takes so long at most, both in milliseconds. */
 export const claimMsFor = (attemptMs: number): number => attemptMs + claimMarginMs;
 
 /** An attempt that begins later after its claim, in milliseconds, might outlive the claim. */
@@ -49,7 +46,6 @@ const afterFailureMs = 1_000;
 /** How long a lead waits whose command was ended while this receiver stops, in milliseconds. */
 const afterStopMs = 5_000;
 
-/** A lead that this worker has claimed. */
 export type Claim = Omit<ClaimedLead, 'request'>;
 
 /** Leads of one delivery that are sent in one attempt. `checked` names the leads of the claims, in their order. */
@@ -114,12 +110,10 @@ export class ForwardWorker {
     if (!isPaused && this.#freePlaces > 0) this.#stopWaiting();
   }
 
-  /** Resolves when the attempts that are under way have ended. */
   async idle(): Promise<void> {
     await Promise.all(this.#attempts);
   }
 
-  /** Sends the leads that wait, until `claimingStopped` aborts. Never rejects. */
   async run(): Promise<void> {
     const { clock, claimingStopped, note } = this.#options;
     claimingStopped.addEventListener('abort', () => this.#stopWaiting(), { once: true });
@@ -136,14 +130,12 @@ export class ForwardWorker {
     }
   }
 
-  /** Claims as many leads as there are places, and begins to send them. Resolves to how long there is nothing to do. */
   async #claimDue(): Promise<number> {
     const { inbox, clock } = this.#options;
     const { name } = this.target;
     const pausedMs = this.#health.pausedMs(clock.steady());
     if (pausedMs > 0) return pausedMs;
     const places = this.#freePlaces;
-    // The end of an attempt wakes this.
     if (places <= 0) return pollMs;
     const dueInMs = await inbox.nextDueIn(name);
     if (dueInMs === undefined || dueInMs > 0) {
@@ -163,7 +155,6 @@ export class ForwardWorker {
     return claimed.length === 0 ? afterFailureMs : 0;
   }
 
-  /** Sends leads of one request from the inbox. Resolves when the attempts have started. */
   async #sendStored(claimed: readonly ClaimedLead[], claimedAt: number): Promise<void> {
     const { inbox, verifier, note } = this.#options;
     const claims = claimed.filter(({ leadId }) => !this.#leadsInFlight.has(leadId));
@@ -179,9 +170,8 @@ export class ForwardWorker {
         const answer = messageOf(error);
         const message = `${answer}; '${claim.leadId}' is not forwarded`;
         note({ kind: 'lead-not-sent', message, cause: claim.leadId });
-        const result = { to: kindOf(this.target), ok: false, answer, durationMs: 0 } as const;
         this.#occupiedPlaces += 1;
-        this.#track(this.#end([claim], result));
+        this.#track(this.#end([claim], failed(this.target, answer)));
         return [];
       }
     });
@@ -192,27 +182,22 @@ export class ForwardWorker {
     for (const request of requests) this.#track(this.#attempt(request, claimedAt));
   }
 
-  /** The leads of the claims: in one request, or each in its own. */
   #requests(checked: CheckedDelivery, claims: readonly Claim[]): readonly ClaimedRequest[] {
     const byId = new Map(claims.map((claim) => [claim.leadId, claim]));
-    const singles = checked.leads.flatMap((lead): ClaimedRequest[] => {
+    const claimed = checked.leads.flatMap((lead) => {
       const claim = byId.get(lead.leadId);
       // A delivery may name one lead twice.
       byId.delete(lead.leadId);
-      return claim === undefined ? [] : [{ checked: { ...checked, leads: [lead] }, claims: [claim] }];
+      return claim === undefined ? [] : [{ lead, claim }];
     });
-    const [first, ...more] = singles;
-    if (first === undefined || more.length === 0 || this.target.isWhole !== true) return singles;
-    const leads = singles.flatMap((single) => single.checked.leads);
-    return [
-      {
-        checked: { ...checked, leads },
-        claims: [...first.claims, ...more.flatMap((single) => single.claims)],
-      },
-    ];
+    const groups = this.target.isWhole === true ? [claimed] : claimed.map((single) => [single]);
+    return groups.flatMap((group): ClaimedRequest[] => {
+      const [first, ...more] = group.map(({ claim }) => claim);
+      const leads = group.map(({ lead }) => lead);
+      return first === undefined ? [] : [{ checked: { ...checked, leads }, claims: [first, ...more] }];
+    });
   }
 
-  /** Sends one request in a place that was kept for it, and records the result. Never rejects. */
   async #attempt({ checked, claims }: ClaimedRequest, claimedAt: number): Promise<void> {
     const { clock, random } = this.#options;
     const [{ leadId }] = claims;
@@ -237,7 +222,7 @@ export class ForwardWorker {
     try {
       return await this.target.deliver(this.#signed(checked, claims), tries);
     } catch (error) {
-      return { to: kindOf(this.target), ok: false, answer: messageOf(error), durationMs: 0 };
+      return failed(this.target, messageOf(error));
     }
   }
 
@@ -260,23 +245,16 @@ export class ForwardWorker {
     return !ok && (attemptsAborted.aborted || (isInterrupted === true && shutdownRequested.aborted));
   }
 
-  /** Records the end of an attempt and frees its place. `result`: undefined where nothing was sent. */
   async #end(claims: readonly Claim[], result: TargetResult | undefined): Promise<void> {
     const { clock, note, onAttempt } = this.#options;
     const chance = this.#options.random();
     const endedAt = clock.now();
-    const records = claims.map((claim) => {
-      const { leadId, seq, claim: number, tries } = claim;
-      const record = { leadId, seq, claim: number, tries, target: this.target.name };
-      if (result === undefined) return { ...record, outcome: 'untried' } as const;
-      const { ok, answer, durationMs } = result;
-      const kind = tries > 1 ? ('retry' as const) : ('forward' as const);
-      return {
-        ...record,
-        outcome: this.#outcomeOf(claim, result, chance),
-        result: { ok, answer, durationMs, at: endedAt, kind },
-      };
-    });
+    const records = claims.map((claim) => ({
+      ...claim,
+      target: this.target.name,
+      outcome: this.#outcomeOf(claim, result, chance),
+      result: result && attemptResult(result, claim.tries, endedAt),
+    }));
     try {
       const isRecorded = await this.#record(records);
       const isDead = isRecorded && records.some(({ outcome }) => outcome === 'dead');
@@ -284,16 +262,11 @@ export class ForwardWorker {
       for (const { outcome, leadId, tries } of isRecorded ? records : []) {
         if (outcome === 'dead') this.#givenUp += 1;
         if (result === undefined) continue;
-        const state = typeof outcome === 'object' || outcome === 'untried' ? 'waiting' : outcome;
-        const retry = typeof outcome === 'object' ? outcome.retryInMs : undefined;
+        const isWaiting = typeof outcome === 'object' || outcome === 'untried';
         await onAttempt({
-          at: endedAt,
-          leadId,
-          target: this.#label,
-          attempt: tries,
-          state,
-          retryInMs: retry,
-          result,
+          ...{ at: endedAt, leadId, target: this.#label, attempt: tries, result },
+          state: isWaiting ? 'waiting' : outcome,
+          retryInMs: typeof outcome === 'object' ? outcome.retryInMs : undefined,
         });
       }
     } catch (error) {
@@ -306,9 +279,10 @@ export class ForwardWorker {
 
   #outcomeOf(
     { tries, since }: Claim,
-    result: TargetResult,
+    result: TargetResult | undefined,
     chance: number,
-  ): Exclude<AttemptRecord['outcome'], 'untried'> {
+  ): AttemptRecord['outcome'] {
+    if (result === undefined) return 'untried';
     if (result.ok) return 'done';
     if (this.#isCut(result)) return { retryInMs: result.isInterrupted === true ? afterStopMs : 0 };
     const { giveUpMs = defaultGiveUpMs } = this.target;
@@ -368,4 +342,15 @@ export class ForwardWorker {
   }
 }
 
-const kindOf = ({ name }: Target): TargetResult['to'] => name.split(' ', 1)[0] as TargetResult['to'];
+/** An attempt that came to nothing here. */
+const failed = ({ name }: Target, answer: string): TargetResult => ({
+  ...{ to: name.split(' ', 1)[0] as TargetResult['to'], ok: false, answer, durationMs: 0 },
+});
+
+const attemptResult = (
+  { ok, answer, durationMs }: TargetResult,
+  tries: number,
+  endedAt: number,
+): AttemptResult => ({
+  ...{ ok, answer, durationMs, at: endedAt, kind: tries > 1 ? 'retry' : 'forward' },
+});

@@ -20,18 +20,18 @@ const forwardResults = ['ok', 'http_3xx', 'http_4xx', 'http_5xx', 'failed'] as c
 /** Counts what a receiver does. Costs a few additions for each delivery, and its memory does not grow. */
 export class ReceiverMetrics implements ReceiverObserver {
   readonly #clock: Pick<Clock, 'steady'>;
-  readonly #verdicts = new Counter({
-    name: 'leads_deliveries',
-    help: 'Deliveries by verdict, reason and source; one that holds several leads counts once for each of them.',
-  });
-  readonly #forwards = new Counter({
-    name: 'leads_forwards',
-    help: 'Attempts to forward a lead to a target (forward, exec, output), by result.',
-  });
-  readonly #errors = new Counter({
-    name: 'leads_errors',
-    help: 'Deliveries that could not be stored or failed here, failed TLS handshakes, connections over the limit.',
-  });
+  readonly #verdicts = new Counter(
+    'leads_deliveries',
+    'Deliveries by verdict, reason and source; one that holds several leads counts once for each of them.',
+  );
+  readonly #forwards = new Counter(
+    'leads_forwards',
+    'Attempts to forward a lead to a target (forward, exec, output), by result.',
+  );
+  readonly #errors = new Counter(
+    'leads_errors',
+    'Deliveries that could not be stored or failed here, failed TLS handshakes, connections over the limit.',
+  );
   readonly #answered = new Histogram(durationBounds);
   readonly #stored = new Histogram(durationBounds);
   readonly #batches = new Histogram(batchBounds);
@@ -71,7 +71,6 @@ export class ReceiverMetrics implements ReceiverObserver {
     this.failed('store');
   }
 
-  /** Counts the writes that shared one transaction. */
   committed(writes: number): void {
     this.#batches.observe(writes);
   }
@@ -80,7 +79,6 @@ export class ReceiverMetrics implements ReceiverObserver {
     this.#errors.increment(kind);
   }
 
-  /** For the receiver's events. */
   delivered({ verdict, reason, source }: AnsweredDelivery): void {
     const key = verdictKey(verdict, reason, source);
     if (this.#verdicts.increment(key)) return;
@@ -88,7 +86,6 @@ export class ReceiverMetrics implements ReceiverObserver {
     this.#verdicts.increment(key);
   }
 
-  /** For the events of the workers. */
   forwarded({ target, result }: ForwardAttempt): void {
     this.#forwards.increment(`${target} ${resultLabel(result)}`);
   }
@@ -96,20 +93,12 @@ export class ReceiverMetrics implements ReceiverObserver {
   families(): MetricFamily[] {
     return [
       this.#verdicts.family(),
-      this.#answered.family({
-        name: 'leads_answer_duration_seconds',
-        unit: 'seconds',
-        help: 'From the receipt of a delivery to its answer.',
-      }),
-      this.#stored.family({
-        name: 'leads_commit_duration_seconds',
-        unit: 'seconds',
-        help: 'From the moment a delivery is given to the inbox until it is durable.',
-      }),
-      this.#batches.family({
-        name: 'leads_commit_batch_size',
-        help: 'Writes to the inbox that shared one transaction.',
-      }),
+      this.#answered.family('leads_answer_duration_seconds', 'From the receipt of a delivery to its answer.'),
+      this.#stored.family(
+        'leads_commit_duration_seconds',
+        'From the moment a delivery is given to the inbox until it is durable.',
+      ),
+      this.#batches.family('leads_commit_batch_size', 'Writes to the inbox that shared one transaction.'),
       this.#forwards.family(),
       this.#errors.family(),
     ];

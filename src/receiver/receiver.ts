@@ -23,14 +23,8 @@ import {
 import type { Verifier } from '../webhook/scheme.ts';
 import { DeliveryForwards, type DeliveryWorker } from './delivery-forwards.ts';
 import type { HostGuard } from './host-guard.ts';
-import type { ReceiverNote } from './errors.ts';
-import {
-  type AnsweredDelivery,
-  answeredDelivery,
-  type Outcome,
-  type StoredLead,
-  type ReceiverObserver,
-} from './receiver-events.ts';
+import { formerSecretUsed, leadForNoTarget, type ReceiverNote, rejectedNotKept } from './errors.ts';
+import type { AnsweredDelivery, StoredLead, ReceiverObserver } from './receiver-events.ts';
 
 export interface ReceiverOptions {
   /**
@@ -45,7 +39,6 @@ export interface ReceiverOptions {
   readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same verifier and targets. */
   readonly inbox: Pick<Inbox, 'take' | 'reject'>;
-  /** There is one for each target. */
   readonly workers?: readonly DeliveryWorker[] | undefined;
   readonly clock: Clock;
   readonly note: (note: ReceiverNote) => void;
@@ -54,23 +47,24 @@ export interface ReceiverOptions {
    * when the promise that it may return has resolved, and fails where it throws, so that its sender sends it again.
    */
   readonly onAnswered: (event: AnsweredDelivery) => Promise<void> | void;
-  /** Failures on purpose, for tests of a sender. */
   readonly failures?: DeliberateFailures | undefined;
   /** Gives what the credential of a rejected delivery would have matched, one sentence each. */
   readonly explain?: ((delivery: Delivery, rejection: Rejection) => readonly string[]) | undefined;
   readonly observer?: ReceiverObserver | undefined;
 }
 
+interface UnstoredDelivery extends Pick<AnsweredDelivery, 'delivery' | 'source' | 'leadId' | 'explanation'> {
+  readonly verdict: Rejection | OtherDelivery;
+}
+
 interface DeliberateFailures {
   /** The answer that replaces taking the leads of a delivery; undefined to take them. */
   failureFor(leadIds: readonly string[]): Rejection | undefined;
-  /** The status of an answer, which may be another one. */
   statusFor(status: number): number;
   /** Ends before an answer is sent; undefined when there is nothing to wait for. */
   wait(): Promise<void> | undefined;
 }
 
-/** Takes deliveries from any source: it knows nothing of sockets. */
 export type Receiver = ReturnType<typeof createReceiver>;
 
 /**
@@ -97,22 +91,20 @@ export function createReceiver(options: ReceiverOptions) {
     return failure === undefined ? store(checked, 'push') : fail(checked, failure);
   }
 
-  /** Stores the leads of a delivery, gives the new ones to the workers, and answers. */
   async function store(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
     const { delivery, key } = checked;
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
     if (key >= 0) verifier.used?.(key);
-    if (key > 0) {
-      const message = `deliveries still use secret ${key + 1} of ${policy.keys.length}`;
-      note({ kind: 'former-secret-used', message, cause: `${verifier.replaced ?? 0} ${key}` });
-    }
+    if (key > 0) note(formerSecretUsed(key + 1, policy.keys.length, verifier.replaced));
     const from = source === 'push' ? checked : { ...checked, source };
     const forwards = workers.length === 0 ? undefined : new DeliveryForwards(from, workers, clock.steady());
+    const startedAt = observer?.now() ?? 0;
     let leads: readonly StoredLead[] | Rejection;
     try {
-      const arrivals = arrivalsOf(checked, source, forwards);
-      leads = storedLeads(checked, await (observer === undefined ? inbox.take(arrivals) : take(arrivals)));
+      leads = storedLeads(checked, await inbox.take(arrivalsOf(checked, source, forwards)));
+      observer?.stored(observer.now() - startedAt);
     } catch (error) {
+      observer?.notStored();
       if (!(error instanceof CannotStoreError)) {
         forwards?.forwardOrWake([]);
         throw error;
@@ -125,10 +117,25 @@ export function createReceiver(options: ReceiverOptions) {
     if (delay !== undefined) await delay;
     const { status, body } = answerForLeads(leads.map(({ verdict }) => verdict));
     const shownStatus = failures?.statusFor(status) ?? status;
-    for (let i = 0; i < leads.length; i += 1) {
-      const position = leads.length === 1 ? undefined : { number: i + 1, of: leads.length };
-      const outcome = { delivery, source, status: shownStatus, position };
-      const room = onAnswered(answeredDelivery(outcome, leads[i], clock.now()));
+    let number = 0;
+    for (const { lead, verdict } of leads) {
+      number += 1;
+      // Written out, since copying parts into it would cost more than all else of the answer.
+      const room = onAnswered({
+        delivery,
+        source,
+        status: shownStatus,
+        verdict: verdict.kind,
+        durationMs: durationOf(delivery),
+        position: leads.length === 1 ? undefined : { number, of: leads.length },
+        leadId: lead.leadId,
+        attempt: verdict.attempt,
+        firstAt: verdict.firstAt,
+        lead: verdict.isErased === true ? undefined : lead.lead.bytes,
+        differs: verdict.differs,
+        pointer: lead.pointer,
+        warnings: lead.warnings,
+      });
       if (room !== undefined) await room;
     }
     return { status: shownStatus, body };
@@ -145,36 +152,17 @@ export function createReceiver(options: ReceiverOptions) {
       const createdAt = readCreatedAt(lead.lead.createdAt);
       const arrival = { delivery, leadId, place: leadPlace, createdAt, source, nonce };
       if (forwards === undefined) return arrival;
-      const targets = forwards.targetsOf(lead);
-      if (targets.length === 0) {
-        const message = `the lead '${leadId}' meets the condition of no target: it is stored and forwarded to none, and so are others like it`;
-        note({ kind: 'lead-for-no-target', message });
-      }
-      return { ...arrival, targets, claimed: forwards.claimedFor(lead) };
+      const { targets, claimed } = forwards.targetsOf(lead);
+      if (targets?.length === 0) note(leadForNoTarget(leadId));
+      return { ...arrival, targets, claimed };
     });
-  }
-
-  /** Tells the observer how long it took. */
-  async function take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
-    const startedAt = observer?.now() ?? 0;
-    try {
-      const results = await inbox.take(arrivals);
-      observer?.stored(observer.now() - startedAt);
-      return results;
-    } catch (error) {
-      observer?.notStored();
-      throw error;
-    }
   }
 
   /** Keeps the delivery, without waiting for it, for those who look into the inbox. */
   function reject(delivery: Delivery, verdict: Rejection, leadId?: string): Promise<DeliveryAnswer> {
-    inbox.reject([{ delivery, rejection: verdict, leadId }]).catch((error: unknown) => {
-      note({
-        kind: 'rejected-not-kept',
-        message: `${messageOf(error)}; rejected deliveries are not kept`,
-      });
-    });
+    inbox
+      .reject([{ delivery, rejection: verdict, leadId }])
+      .catch((error: unknown) => note(rejectedNotKept(error)));
     return answer({ delivery, source: 'push', verdict, leadId, explanation: explain?.(delivery, verdict) });
   }
 
@@ -195,14 +183,16 @@ export function createReceiver(options: ReceiverOptions) {
     return reject(checked.delivery, failure, onlyIdOf(checked));
   }
 
-  /** Answers a delivery of which no lead was stored. */
-  async function answer(
-    outcome: Omit<Outcome, 'status'> & { readonly verdict: Rejection | OtherDelivery },
-  ): Promise<DeliveryAnswer> {
-    const { verdict } = outcome;
-    await onAnswered(answeredDelivery({ ...outcome, status: verdict.status }, undefined, clock.now()));
+  async function answer(unstored: UnstoredDelivery): Promise<DeliveryAnswer> {
+    const { delivery, source, verdict, leadId, explanation } = unstored;
+    const { kind, status, reason, detail } = verdict;
+    const durationMs = durationOf(delivery);
+    const answered = { delivery, source, verdict: kind, status, durationMs, reason, detail };
+    await onAnswered({ ...answered, leadId, explanation });
     return verdict.kind === 'other' ? verdict.answer : answerForOutcome(verdict);
   }
+
+  const durationOf = ({ receivedAt }: Delivery): number => Math.max(0, clock.now() - receivedAt);
 
   /** `startedAt`: of what came from outside, which the observer measures. */
   async function tracked(answered: Promise<DeliveryAnswer>, startedAt?: number): Promise<DeliveryAnswer> {
@@ -217,10 +207,8 @@ export function createReceiver(options: ReceiverOptions) {
   }
 
   return {
-    /** Gives what can be rejected before the body is complete. */
     checkHead: (head: Delivery): Rejection | undefined =>
       hostGuard?.(head) ?? checkHead(head, { ...place, scheme: verifier.scheme, keys: verifier.keys }),
-    /** Takes one delivery to its answer. */
     handle: (delivery: Delivery): Promise<DeliveryAnswer> => {
       const startedAt = observer?.now();
       return tracked(receive(delivery), startedAt);
@@ -231,7 +219,6 @@ export function createReceiver(options: ReceiverOptions) {
     /** Keeps a request that was rejected before it became a delivery. */
     handleRejected: (delivery: Delivery, verdict: Rejection): Promise<DeliveryAnswer> =>
       tracked(reject(delivery, verdict), observer?.now()),
-    /** Resolves when no delivery is without its answer. */
     idle: (): Promise<void> =>
       inFlight === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve)),
   };

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.ts';
-import type { AttemptRecord, AttemptResult, Inbox, LeadClaim, StoredDelivery } from '../inbox/inbox.ts';
+import type { AttemptResult, Inbox, LeadClaim, StoredDelivery } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
 import { asReceived, isUnreadable, leadOf } from './stored-request.ts';
 import type { Target, TargetResult } from './targets/target.ts';
@@ -15,7 +15,6 @@ interface RetryOptions {
 /** The result of sending one stored lead for a person. */
 export interface Retried extends Omit<AttemptResult, 'kind'> {
   readonly leadId: string;
-  /** Something was sent. */
   readonly isTried: boolean;
   /** False where the target could not be reached, or did not answer. */
   readonly reached: boolean;
@@ -48,50 +47,34 @@ export async function retryRequest(
   stored: readonly (StoredDelivery & { readonly leadId: string })[],
   { target, inbox, clock, isMove }: RetryOptions,
 ): Promise<readonly Retried[]> {
-  const claims = await claimFree(
-    stored.map(({ leadId }) => leadId),
-    { inbox, clock, name: isMove ? undefined : target.name },
-  );
-  const claimedLeads = stored.map((delivery) => ({
-    delivery,
-    claim: claims.get(delivery.leadId) ?? unclaimed,
-  }));
-  const isSent = ({ state }: LeadClaim): boolean =>
-    state === 'claimed' || (!isMove && (state === 'none' || state === 'done'));
-  const result = await sent(
-    claimedLeads.filter(({ claim }) => isSent(claim)),
-    target,
-  );
-  const endedAt = clock.now();
-  const records: AttemptRecord[] = [];
-  const retried = claimedLeads.flatMap(({ delivery: { leadId, seq }, claim }): Retried[] => {
-    const { state, claim: number, stored: insteadOf, label } = claim;
-    if (!isSent(claim)) {
-      const why = whyUntried[state];
-      return why === undefined ? [] : [untried(leadId, why, endedAt)];
-    }
-    const { ok, answer, durationMs, status } = result;
-    records.push({
-      ...{ leadId, seq, claim: number, insteadOf, target: target.name },
+  const name = isMove ? undefined : target.name;
+  const leadIds = stored.map(({ leadId }) => leadId);
+  const claims = await claimFree(leadIds, { inbox, clock, name });
+  const sendable: ClaimedDelivery[] = [];
+  const unsent: Retried[] = [];
+  for (const delivery of stored) {
+    const claim = claims.get(delivery.leadId) ?? unclaimed;
+    const why = whyUntried[claim.state];
+    if (claim.state === 'claimed' || (!isMove && why === undefined)) sendable.push({ delivery, claim });
+    else if (why !== undefined) unsent.push(untried(delivery.leadId, why, clock.now()));
+  }
+  const [first, ...more] = sendable;
+  if (first === undefined) return unsent;
+  const { ok, answer, durationMs, status } = await sent([first, ...more], target);
+  const result = { ok, answer, durationMs, at: clock.now() };
+  const kind = isMove ? 'retry' : 'replay';
+  await inbox.record(
+    sendable.map(({ delivery: { leadId, seq }, claim: { claim, stored: insteadOf } }) => ({
+      ...{ leadId, seq, claim, insteadOf, target: target.name },
       outcome: ok ? 'done' : 'untried',
-      result: { ok, answer, durationMs, at: endedAt, kind: isMove ? 'retry' : 'replay' },
-    });
-    const reached = status !== undefined;
-    return [
-      {
-        leadId,
-        ok,
-        answer,
-        durationMs,
-        at: endedAt,
-        isTried: true,
-        reached,
-        insteadOf: ok ? label : undefined,
-      },
-    ];
-  });
-  if (records.length > 0) await inbox.record(records);
-  return retried;
+      result: { ...result, kind },
+    })),
+  );
+  const sentLeads = sendable.map(({ delivery: { leadId }, claim: { label } }) => ({
+    ...{ ...result, leadId, isTried: true, reached: status !== undefined },
+    insteadOf: ok ? label : undefined,
+  }));
+  return [...sentLeads, ...unsent];
 }
 
 /** Claims the leads. One that another process sends is waited for, since its attempt ends soon as a rule. */
@@ -111,26 +94,20 @@ async function claimFree(
 }
 
 interface ClaimedDelivery {
-  readonly delivery: StoredDelivery;
+  readonly delivery: StoredDelivery & { readonly leadId: string };
   readonly claim: LeadClaim;
 }
 
 async function sent(
-  leads: readonly ClaimedDelivery[],
+  leads: readonly [ClaimedDelivery, ...ClaimedDelivery[]],
   target: Target,
 ): Promise<Pick<TargetResult, 'ok' | 'answer' | 'durationMs' | 'status'>> {
-  const [first] = leads;
-  const nothing = { ok: false, answer: '', durationMs: 0 };
-  if (first === undefined) return nothing;
   try {
     const sentLeads = leads.map(({ delivery }) => leadOf(delivery));
-    const attempt = Math.max(
-      1,
-      ...leads.map(({ claim: { state, tries } }) => tries + (state === 'done' ? 1 : 0)),
-    );
-    return await target.deliver(asReceived(first.delivery, sentLeads), attempt);
+    const attempts = leads.map(({ claim: { state, tries } }) => tries + (state === 'done' ? 1 : 0));
+    return await target.deliver(asReceived(leads[0].delivery, sentLeads), Math.max(1, ...attempts));
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    return { ...nothing, answer: messageOf(error), status: 0 };
+    return { ok: false, answer: messageOf(error), durationMs: 0, status: 0 };
   }
 }

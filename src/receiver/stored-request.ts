@@ -6,14 +6,11 @@ import { readStoredLead } from '../lead/read-leads.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import { deliveryWithoutLead, noDeliveryOfLead } from './errors.ts';
 
-/** Why one lead cannot be sent as it is stored, which is no reason to leave the others. */
-export type Unreadable = DataError | LeadNotFoundError;
-
-export const isUnreadable = (error: unknown): error is Unreadable =>
+/** Whether one lead cannot be sent as it is stored, which is no reason to leave the others. */
+export const isUnreadable = (error: unknown): boolean =>
   error instanceof LeadNotFoundError ||
   (error instanceof DataError && error.kind === 'delivery-without-lead');
 
-/** The delivery of that number; undefined where it is gone. */
 export async function storedDelivery(
   inbox: Pick<Inbox, 'list'>,
   seq: number,

@@ -2,7 +2,6 @@ import type { TargetResult } from './targets/target.ts';
 
 const hourMs = 3_600_000;
 
-/** The pause behind the first failure, in milliseconds. */
 const shortestPauseMs = 5_000;
 
 /** A pause, and a wait that an app asks for by `Retry-After`, is no longer than this; in milliseconds. */
@@ -34,7 +33,6 @@ const leadsAfterSuccess = 8;
  * may be what it fails at. Times are of the monotonic clock, in milliseconds.
  */
 export class TargetHealth {
-  /** Ids of leads that failed since the target last took or refused one. */
   readonly #failedLeads = new Set<string>();
   #hasAnswered = false;
   #outages = 0;
@@ -44,7 +42,6 @@ export class TargetHealth {
     return this.#outages > 0;
   }
 
-  /** How long the target is left alone. */
   pausedMs(now: number): number {
     return this.isDown ? Math.max(0, this.#pausedUntil - now) : 0;
   }

@@ -124,7 +124,6 @@ describe('the metrics of a receiver under load', () => {
     expect(of('leads_commit_batch_size_count')).toBeLessThan(count);
     expect(of('leads_errors_total')).toBe(0);
     expect(of('leads_connections')).toBe(20);
-    expect(of('leads_event_loop_delay_seconds_count')).toBeGreaterThan(0);
     expect(scrapes).toEqual(scrapes.toSorted((a, b) => a - b));
     expect(scrapes).toHaveLength(count / 100);
   });

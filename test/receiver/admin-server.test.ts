@@ -15,7 +15,7 @@ async function start(host = '127.0.0.1', limits = {}) {
     addressOption: 'admin',
     port: 0,
     readiness,
-    metrics: () => Promise.resolve([gauge({ name: 'a', help: 'A.' }, 1)]),
+    metrics: () => Promise.resolve([gauge('a', 'A.', 1)]),
     clock,
     onError: () => undefined,
     limits,

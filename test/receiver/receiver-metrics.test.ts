@@ -2,12 +2,7 @@ import type { TargetCount } from '../../src/inbox/inbox.ts';
 import { describe, expect, it } from 'vitest';
 import { openMetricsText } from '../../src/output/openmetrics.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
-import {
-  backlogCache,
-  backlogFamilies,
-  EventLoopDelay,
-  poolFamilies,
-} from '../../src/receiver/process-metrics.ts';
+import { backlogCache, backlogFamilies, poolFamilies } from '../../src/receiver/process-metrics.ts';
 import { ReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
 import type { TargetResult } from '../../src/receiver/targets/target.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -149,31 +144,5 @@ describe('what waits', () => {
     expect(await after(500)).toMatch('has not answered yet');
     answers[1]?.([]);
     expect(await cache()).toEqual({ backlog: [], ageMs: 2000 });
-  });
-});
-
-describe('the delay of the event loop', () => {
-  it('is by how much each timer was late, until it is ended', async () => {
-    const clock = new FakeClock();
-    const end = new AbortController();
-    const delay = new EventLoopDelay();
-    const measured = delay.measure(clock, end.signal);
-    for (const ms of [100, 130, 2100]) {
-      clock.advance(ms);
-      await new Promise(setImmediate);
-    }
-    await expect.poll(() => clock.sleeps.length).toBe(4);
-    end.abort();
-    await measured;
-    const families = parseOpenMetrics(openMetricsText([delay.family()]));
-    const of = (suffix: string, labels = {}) =>
-      valueOf(families, `leads_event_loop_delay_seconds${suffix}`, labels);
-    expect(of('_count')).toBe(3);
-    expect(of('_sum')).toBeCloseTo(2.03);
-    expect([
-      of('_bucket', { le: '0.001' }),
-      of('_bucket', { le: '0.05' }),
-      of('_bucket', { le: '2.5' }),
-    ]).toEqual([1, 2, 3]);
   });
 });

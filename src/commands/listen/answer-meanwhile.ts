@@ -4,7 +4,6 @@ import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { HttpServer } from '../../http/server/server-options.ts';
 import { openAdminServer } from '../../receiver/admin-server.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
-import { gauge } from '../../output/openmetrics.ts';
 import { certificateFor } from './open-server.ts';
 import { inboxUp } from './start-admin.ts';
 import type { ListenOptions } from './options.ts';
@@ -36,7 +35,7 @@ export async function answerMeanwhile(
       );
     }
     if (admin !== undefined && admin.port !== 0) {
-      const metrics = () => Promise.resolve([gauge(inboxUp, 0)]);
+      const metrics = () => Promise.resolve([inboxUp(0)]);
       const options = { ...admin, addressOption: 'admin', readiness: { whyNot }, metrics, clock, onError };
       servers.push(await openAdminServer(options));
     }

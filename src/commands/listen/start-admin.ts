@@ -5,7 +5,6 @@ import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
 import {
   backlogCache,
   backlogFamilies,
-  EventLoopDelay,
   poolFamilies,
   processFamilies,
 } from '../../receiver/process-metrics.ts';
@@ -20,8 +19,6 @@ export async function startAdmin(session: ListenSession) {
   const { admin: address } = flags;
   if (address === undefined || metrics === undefined) return undefined;
   const { clock, messages, resources } = context;
-  const end = new AbortController();
-  const delay = new EventLoopDelay();
   const readiness = new Readiness({ inbox, clock, stopping: stop.stopping });
   const backlog = backlogCache(inbox, clock);
   const names = targets.map(({ name }) => name);
@@ -29,10 +26,10 @@ export async function startAdmin(session: ListenSession) {
   const readBacklog = async (): Promise<MetricFamily[]> => {
     try {
       const outstanding = backlogFamilies(await backlog(), names, clock.now());
-      return [gauge(inboxUp, 1), ...outstanding];
+      return [inboxUp(1), ...outstanding];
     } catch (error) {
       messages.note('backlog', `the metrics lack what is outstanding: ${messageOf(error)}`);
-      return [gauge(inboxUp, 0)];
+      return [inboxUp(0)];
     }
   };
   const server = await openAdminServer({
@@ -45,13 +42,11 @@ export async function startAdmin(session: ListenSession) {
       { name: 'leads_build', type: 'info', help: 'This program.', samples: [build] },
       ...metrics.families(),
       ...(await readBacklog()),
-      gauge({ name: 'leads_connections', help: 'Open connections of senders.' }, connections()),
+      gauge('leads_connections', 'Open connections of senders.', connections()),
       ...(inbox.pool === undefined ? [] : poolFamilies(inbox.pool())),
-      delay.family(),
       ...processFamilies(resources()),
     ],
   });
-  const measured = delay.measure(clock, end.signal);
   return {
     url: server.url,
     /** The server for deliveries is open. */
@@ -63,17 +58,15 @@ export async function startAdmin(session: ListenSession) {
         messages.warn(`--admin is bound to ${address.host}: other machines can read its state and metrics`);
       }
     },
-    async close(): Promise<void> {
-      end.abort();
-      await measured;
-      await server.close(lastAnswersMs);
-    },
+    close: (): Promise<void> => server.close(lastAnswersMs),
   };
 }
 
-export const inboxUp = {
-  name: 'leads_inbox_up',
-  help: 'Whether the inbox answers: what is read from it is absent where it does not.',
-};
+export const inboxUp = (value: 0 | 1): MetricFamily =>
+  gauge(
+    'leads_inbox_up',
+    'Whether the inbox answers: what is read from it is absent where it does not.',
+    value,
+  );
 
 const build = { suffix: '_info', labels: { version: LEADS_VERSION }, value: 1 } as const;

@@ -15,7 +15,6 @@ import type { IdField } from '../../lead/find-leads.ts';
 import { readLead } from '../../lead/read-leads.ts';
 import type { ReceiverNote } from '../errors.ts';
 import { isUnreadable, leadOf, storedDelivery } from '../stored-request.ts';
-import { lostLines } from './lost-lines.ts';
 import type { Target } from './target.ts';
 
 /** The name of such a target in the inbox; in one that is shared, two hosts have two files. */
@@ -61,15 +60,14 @@ const mostLines = 256;
 
 const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
-const lineFeed = Buffer.from('\n');
+const lineFeedByte = 0x0a;
+const lineFeed = Buffer.of(lineFeedByte);
 
-/** How often lines are written again because the file lost its name, or was cut, meanwhile. */
 const mostRewrites = 10;
 
 /** The open file, and what it held when this process last wrote to it or looked. */
 interface OpenFile {
   readonly handle: FileHandle;
-  /** In bytes. */
   size: number;
   /** The last line has no line feed: another program wrote it, or it could not be cut off. */
   isLineOpen: boolean;
@@ -91,7 +89,6 @@ class LineFile {
     this.#options = options;
   }
 
-  /** Throws an `OutputError`, as `append` does. */
   open(): Promise<void> {
     return withOutputErrors(this.#path, async () => {
       await this.#openAtPath();
@@ -108,7 +105,6 @@ class LineFile {
     await this.#lock?.release();
   }
 
-  /** Resolves when the lines, each with its line feed, are on disk in a file that has a name. */
   append(lines: Uint8Array): Promise<void> {
     return withOutputErrors(this.#path, async () => {
       let unwritten = lines;
@@ -127,7 +123,6 @@ class LineFile {
     });
   }
 
-  /** Opens the file that is at the path now, and creates it where it is missing. */
   async #openAtPath(): Promise<OpenFile> {
     const before = this.#file;
     if (before !== undefined && !this.#isStale) {
@@ -157,7 +152,6 @@ class LineFile {
     return this.#file;
   }
 
-  /** Looks at the end of the file after another program has written to it, or has cut it. */
   async #look(file: OpenFile, size: number): Promise<void> {
     // A look that fails is repeated before the next line: only then is the size known.
     const isLineOpen = await endsInsideLine(file.handle, size);
@@ -202,11 +196,36 @@ async function cutBack(file: OpenFile, expectedSize: number): Promise<void> {
   if (size === expectedSize) await file.handle.truncate(file.size).catch(() => undefined);
 }
 
-/** Whether the last line has no line feed. */
 async function endsInsideLine(handle: FileHandle, size: number): Promise<boolean> {
   if (size === 0) return false;
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-  return bytesRead === 1 && buffer[0] !== 0x0a;
+  return bytesRead === 1 && buffer[0] !== lineFeedByte;
+}
+
+/**
+ * Gives those of the lines, each with its line feed, that were written at `start` and are no lines of their own in a file
+ * that another program cut meanwhile, and that has `size` bytes now: the first one where it stands after a part of another
+ * line, or those that the cut took. Throws what reading the file throws.
+ */
+export async function lostLines(
+  handle: Pick<FileHandle, 'read'>,
+  lines: Uint8Array,
+  { start, size }: { readonly start: number; readonly size: number },
+): Promise<Uint8Array> {
+  // A cut before the lines were written has moved them to the front, and writes of others have moved them to the end.
+  const from = Math.max(0, Math.min(start, size - lines.length) - 1);
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(size - from), 0, size - from, from);
+  const now = buffer.subarray(0, bytesRead);
+  let isJoined = false;
+  for (let start = now.indexOf(lines); start >= 0; start = now.indexOf(lines, start + 1)) {
+    if (from + start === 0 || now[start - 1] === lineFeedByte) return new Uint8Array();
+    isJoined = true;
+  }
+  if (isJoined) return lines.subarray(0, lines.indexOf(lineFeedByte) + 1);
+  const remaining = now.subarray(start - from);
+  return remaining.equals(lines.subarray(0, remaining.length))
+    ? lines.subarray(remaining.lastIndexOf(lineFeedByte) + 1)
+    : lines;
 }
 
 /**
@@ -269,7 +288,6 @@ async function repair(
   }
 }
 
-/** Rewrites a line, and its line feed if it has one. Resolves with whether the line is still there. */
 async function writeAgain(file: FileHandle, line: Uint8Array, start: number): Promise<boolean> {
   const length = line.length + lineFeed.length;
   const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, start);

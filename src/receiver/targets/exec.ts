@@ -1,22 +1,16 @@
-import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { platform } from 'node:os';
 import type { Context } from '../../context.ts';
+import { messageOf } from '../../errors.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Target } from './target.ts';
 
-interface ExecOptions {
-  readonly command: string;
-  /** The name of this machine, where others share the inbox. */
+/** The command gets the environment without our own settings. */
+interface ExecOptions extends Omit<CommandOptions, 'input'> {
   readonly host?: string | undefined;
-  /** The environment of this process; the command gets it without our own settings. */
-  readonly env: Context['env'];
-  readonly timeoutMs: number;
   readonly messages: Pick<Messages, 'say'>;
-  readonly killGroup: Context['killGroup'];
-  /** Kills the commands that run. */
-  readonly signal: AbortSignal;
 }
 
 /** By which a command ends, or with which a shell around it, for a signal that is never sent here. */
@@ -32,7 +26,9 @@ const concurrency = 4;
  */
 export function execTarget({ messages, ...options }: ExecOptions): Target {
   const { command, host, timeoutMs, killGroup, signal } = options;
-  const env = withoutSettings(options.env);
+  // A child has no need for the tool's own settings, some of which are secrets.
+  const settings = Object.entries(options.env).filter(([name]) => !/^LEADS_/i.test(name));
+  const env = Object.fromEntries(settings);
   return {
     name: `exec ${host === undefined ? '' : `${host} `}${command}`,
     concurrency,
@@ -50,52 +46,41 @@ export function execTarget({ messages, ...options }: ExecOptions): Target {
   };
 }
 
-/** A child has no need for the tool's own settings, some of which are secrets. */
-const withoutSettings = (env: ExecOptions['env']): ExecOptions['env'] =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('LEADS_')));
-
 interface CommandOptions {
   readonly command: string;
   readonly env: Context['env'];
-  /** Written to stdin. */
   readonly input: Uint8Array;
   readonly timeoutMs: number;
   readonly killGroup: Context['killGroup'];
-  /** Kills the command. */
   readonly signal: AbortSignal;
 }
 
-/** How a command ended. */
 export interface CommandEnd {
-  /** It exited with 0. */
   readonly ok: boolean;
   /** `exit 3`, `ended by SIGKILL`, or why it could not start. */
   readonly text: string;
   /** A signal of another process ended it. */
   readonly isInterrupted?: true | undefined;
-  /** The first 64 KiB of stdout and stderr, in the order of arrival. */
   readonly output: string;
 }
 
-/** How many characters of a command's output are kept. */
 const keptOutput = 64 * 1024;
 
 /** After a command's exit, for its output to arrive, in milliseconds: a child that it left behind keeps the pipe open. */
 const outputGraceMs = 200;
 
-/** Runs a shell command to its end, or kills it after `timeoutMs`. */
 export function runCommand(options: CommandOptions): Promise<CommandEnd> {
   const { command, env, input, timeoutMs, killGroup, signal } = options;
-  return new Promise((resolve) => {
-    const child = started(command, env);
-    if (child instanceof Error) {
-      resolve({ ok: false, text: child.message, output: '' });
-      return;
-    }
+  return new Promise<CommandEnd>((resolve) => {
+    const child = spawn(command, { shell: true, env: { ...env }, stdio: 'pipe', detached: hasGroups });
     let output = '';
     const finish = (end: Omit<CommandEnd, 'output'>): void =>
       resolve({ ...end, output: output.slice(0, keptOutput) });
-    const kill = (): void => killAll(child, killGroup);
+    // The shell and all that it started: killed alone, the shell would leave the command running.
+    const kill = (): void => {
+      if (child.pid !== undefined && hasGroups) killGroup(child.pid);
+      else child.kill('SIGKILL');
+    };
     const timer = setTimeout(kill, timeoutMs);
     setMaxListeners(0, signal);
     if (signal.aborted) kill();
@@ -131,22 +116,8 @@ export function runCommand(options: CommandOptions): Promise<CommandEnd> {
     // A command may end without reading its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
-  });
-}
-
-/** node throws some failures, such as E2BIG; an event follows for others. */
-function started(command: string, env: Context['env']): ChildProcessWithoutNullStreams | Error {
-  try {
-    return spawn(command, { shell: true, env: { ...env }, stdio: 'pipe', detached: hasGroups });
-  } catch (error) {
-    return error as Error;
-  }
+    // node throws some failures, such as E2BIG.
+  }).catch((error: unknown) => ({ ok: false, text: messageOf(error), output: '' }));
 }
 
 const hasGroups = platform() !== 'win32';
-
-/** The shell and all that it started: killed alone, the shell would leave the command running. */
-function killAll(child: ChildProcess, killGroup: CommandOptions['killGroup']): void {
-  if (child.pid !== undefined && hasGroups) killGroup(child.pid);
-  else child.kill('SIGKILL');
-}

@@ -3,14 +3,12 @@ import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 
 interface ForwardRequestOptions {
-  /** Without credentials. */
   readonly url: URL;
   readonly credentials: UrlCredentials | undefined;
   /** The path and query of the delivery go behind the path of `url`. */
   readonly keepPath: boolean;
   /** Name of the scheme that verified the deliveries; undefined where that is not known any more. */
   readonly scheme: string | undefined;
-  /** Headers for each request, in place of the delivery's own of the same names. */
   readonly headersOf?: HeadersOf | undefined;
 }
 
@@ -27,7 +25,6 @@ interface ForwardRequest {
 const hopByHop =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/i;
 
-/** The headers that only this receiver may send to the app. */
 const ours = /^leads-(lead-id|attempt|verified|replay)$/i;
 
 /** Several ids stand in a header up to so many characters: longer lists are left out. */
@@ -67,7 +64,6 @@ const verifiedBy = (scheme: string, key: number, source: CheckedDelivery['source
 /** Marks a delivery that an operator had sent once more. */
 export const replayHeader = 'leads-replay';
 
-/** Several ids are separated by commas. */
 function leadIdHeader(ids: readonly string[]): Delivery['rawHeaders'] {
   const texts = ids.map(headerText);
   const [first = ''] = texts;
@@ -94,7 +90,6 @@ function withPathOf({ method, path }: Delivery, { origin, pathname, href }: URL)
   return new URL(target).pathname.startsWith(`${base}/`) ? target : undefined;
 }
 
-/** Without those that hold for one connection only. */
 export function endToEndHeaders({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): Delivery['rawHeaders'] {
   const namedByConnection = rawHeaders
     .filter(([name]) => name.toLowerCase() === 'connection')
@@ -104,7 +99,6 @@ export function endToEndHeaders({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): D
   );
 }
 
-/** The user and password of a URL, for the one header that carries them. */
 interface UrlCredentials {
   /** `Basic …` (RFC 7617). */
   readonly authorization: Secret;
@@ -112,7 +106,6 @@ interface UrlCredentials {
   readonly secrets: readonly Secret[];
 }
 
-/** Takes the credentials out of a URL, so that the rest can be shown and stored. */
 export function splitCredentials(url: URL): { readonly bare: URL; readonly credentials?: UrlCredentials } {
   const [user, password] = [decoded(url.username), decoded(url.password)];
   const bare = new URL(url);

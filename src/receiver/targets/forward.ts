@@ -8,7 +8,6 @@ import { forwardRequest, type HeadersOf, splitCredentials } from './forward-requ
 import type { Target, TargetResult } from './target.ts';
 
 interface ForwardOptions {
-  /** May hold a user and a password. */
   readonly url: URL;
   /**
    * The path and query of each delivery go behind the path of `url`; default: they are left out. `urlSaidBy` names the URL
@@ -17,27 +16,21 @@ interface ForwardOptions {
   readonly keepPath?: { readonly urlSaidBy: string } | undefined;
   /** Name of the scheme that verifies deliveries; undefined where that is not known any more. */
   readonly scheme: string | undefined;
-  /** For requests to the app; undefined: none. */
   readonly proxy: URL | undefined;
   readonly timeoutMs: number;
-  /** Whether the result holds the answer's body. */
   readonly keepBody: boolean;
   /** Our own authority as PEM, trusted for loopback. */
   readonly loopbackCa: string | undefined;
-  /** Certificates that are accepted beside the usual ones, for every host. */
   readonly trust?: TlsTrust | undefined;
-  /** Headers in place of the delivery's own of the same names. */
   readonly headersOf?: HeadersOf | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Aborts the requests in flight. */
   readonly signal: AbortSignal;
 }
 
 /** An answer's body is kept up to so many characters: enough to see what the app said. */
 const keptBody = 1000;
 
-/** The app's reason for a failure stands in a line of so many characters. */
 const longestReason = 200;
 /** A shorter part of a header is an ordinary word. */
 const shortestSecret = 6;

@@ -1,9 +1,7 @@
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 
-/** The result of one attempt to deliver to a target. */
 export interface TargetResult {
-  /** The kind of target. */
   readonly to: 'forward' | 'exec' | 'output';
   readonly ok: boolean;
   /** The target's answer in a few words: a status, an exit code, or why it failed. */
@@ -17,11 +15,9 @@ export interface TargetResult {
   readonly isInterrupted?: true | undefined;
   /** The wait that an HTTP answer asks for. */
   readonly retryAfterMs?: number | undefined;
-  /** Text of the answer's body, on demand. */
   readonly body?: string | undefined;
 }
 
-/** Something that gets every new lead. */
 export interface Target {
   /** Its name in the inbox, by which a later run knows what was done: `forward https://app.test/hook`. */
   readonly name: string;
@@ -31,7 +27,6 @@ export interface Target {
   readonly takes?: ((lead: RawLead) => boolean) | undefined;
   /** It gets a delivery once, for all leads in it; any other target gets them one by one. */
   readonly isWhole?: true | undefined;
-  /** Attempts at the same time. */
   readonly concurrency: number;
   /**
    * Delivers the leads that are named in the delivery. `attempt`: its number among those of these leads, from 1. Never rejects for a

@@ -4,12 +4,12 @@ import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
 
 describe('the text of metrics', () => {
   it('is that of the specification, label values and help escaped', () => {
-    const requests = new Counter({ name: 'app_requests', help: 'All\\some "requests"\nof it.' });
+    const requests = new Counter('app_requests', 'All\\some "requests"\nof it.');
     requests.add('output', { target: 'output C:\\a "b"\n' });
     requests.add('none', { target: '' });
     expect([requests.increment('output'), requests.increment('output')]).toEqual([true, true]);
     expect(requests.increment('unknown')).toBe(false);
-    const size = gauge({ name: 'app_size_bytes', unit: 'bytes', help: 'Size.' }, 1e21);
+    const size = gauge('app_size_bytes', 'Size.', 1e21);
     const text = openMetricsText([requests.family(), size]);
     expect(text.split('\n')).toEqual([
       '# TYPE app_requests counter',
@@ -29,7 +29,8 @@ describe('the text of metrics', () => {
   it('writes values without a number', () => {
     const values = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     const family = gauge(
-      { name: 'a', help: 'a' },
+      'a',
+      'a',
       values.map((value, i) => [{ i: String(i) }, value]),
     );
     expect(openMetricsText([family])).toContain('a{i="0"} NaN\na{i="1"} +Inf\na{i="2"} -Inf\n');
@@ -38,7 +39,7 @@ describe('the text of metrics', () => {
   it('counts each value of a histogram in every bucket that it does not exceed', () => {
     const histogram = new Histogram([0.5, 1, 10]);
     for (const value of [0, 0.5, 0.75, 1, 10, 10.5]) histogram.observe(value);
-    const text = openMetricsText([histogram.family({ name: 'a_seconds', unit: 'seconds', help: 'a' })]);
+    const text = openMetricsText([histogram.family('a_seconds', 'a')]);
     expect(text).toContain(
       'a_seconds_bucket{le="0.5"} 2\na_seconds_bucket{le="1.0"} 4\na_seconds_bucket{le="10.0"} 5\n' +
         'a_seconds_bucket{le="+Inf"} 6\na_seconds_count 6\na_seconds_sum 22.75\n',

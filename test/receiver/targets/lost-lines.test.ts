@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { lostLines } from '../../../src/receiver/targets/lost-lines.ts';
+import { lostLines } from '../../../src/receiver/targets/append.ts';
 import { freshHome } from '../../support/run.ts';
 
 it.each<readonly [string, string, string]>([
