@@ -13,11 +13,9 @@ interface ArrivingLead {
   readonly arrival: Arrival;
   readonly id: string;
   readonly payload: Uint8Array;
-  /** SHA-256 of the payload. */
   readonly digest: Uint8Array;
 }
 
-/** A delivery on its way in, and the leads in it. */
 interface ArrivingDelivery {
   readonly content: DeliveryContent;
   readonly leads: readonly ArrivingLead[];
@@ -79,7 +77,6 @@ function arrivingLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): Arr
   return { arrival, id: toColumn(leadId), payload, digest };
 }
 
-/** A batch is decided about once these are looked up. */
 export interface Keys {
   /** Ids of leads, as texts of their column. */
   readonly leads: ReadonlySet<string>;
@@ -109,26 +106,21 @@ const idsIn = (item: BatchItem): readonly string[] => [
 const rejectedIds = ({ leadId, delivery }: RejectedDelivery): readonly string[] =>
   leadId === undefined ? memberIds(delivery.body) : [leadId];
 
-/** A lead that came before this batch: what stays of an erased one, too, and the digest of its first payload. */
 interface StoredLeadRow extends ErasedLead {
   readonly digest: Uint8Array;
 }
 
-/** A nonce belongs to the body with this digest until it expires. */
 export interface BoundNonce {
   readonly digest: Uint8Array;
-  /** By the clock of the nonces. */
   readonly expires: number;
 }
 
 /** These are the rows that the inbox has for the keys of a batch. */
 export interface StoredState {
-  /** The keys are the texts of the column. */
   readonly leads: ReadonlyMap<string, StoredLeadRow>;
   readonly nonces: ReadonlyMap<string, BoundNonce>;
   /** The keys are the ids themselves. */
   readonly erased: ReadonlyMap<string, ErasedLead>;
-  /** First payloads with which other ones may be compared, by the numbers of their deliveries. */
   readonly payloads: ReadonlyMap<number, Uint8Array>;
   /** These leads, named by the texts of their column, were fetched for no target and never pushed. */
   readonly unpushed: ReadonlySet<string>;
@@ -136,9 +128,7 @@ export interface StoredState {
 
 /** A decision depends on this beside the batch and the stored state. Times are in milliseconds. */
 export interface BatchContext {
-  /** The last number that a delivery has. */
   readonly seq: number;
-  /** By the clock of `forwards`. */
   readonly now: number;
   readonly claimMs: number;
   readonly noncesNow: number;
@@ -148,9 +138,7 @@ export interface BatchContext {
   readonly storedName: (target: string) => string;
 }
 
-/** These rows of the tables change by a batch. */
 export interface Changes {
-  /** There is one list for each item of the batch, in order. */
   readonly results: readonly (readonly TakeResult[])[];
   readonly seq: number;
   readonly deliveries: readonly (readonly Value[])[];
@@ -158,11 +146,9 @@ export interface Changes {
   readonly leads: readonly (readonly Value[])[];
   readonly forwards: readonly (readonly Value[])[];
   readonly nonces: ReadonlyMap<string, BoundNonce>;
-  /** Further deliveries of leads that came before, by their ids. */
   readonly repeats: ReadonlyMap<string, number>;
   /** Leads with more repeats than are kept, of those that have another payload than the first one, or of the others. */
   readonly trimmed: readonly { readonly id: string; readonly differs: boolean }[];
-  /** Kinds of deliveries that were not taken and are kept. */
   readonly untaken: ReadonlySet<'rejected' | 'other'>;
 }
 
@@ -181,7 +167,6 @@ interface LeadState extends StoredLeadRow {
   attempts: number;
 }
 
-/** A row of `deliveries` is made of this. `id` is the text of its column. */
 interface KeptDelivery {
   readonly arrival: Pick<Arrival, 'delivery' | 'place' | 'source' | 'createdAt'>;
   readonly id: string | null;
@@ -199,7 +184,6 @@ class Decision {
   readonly #forwards: Value[][] = [];
   readonly #trimmed = new Map<string, Changes['trimmed'][number]>();
   readonly #untaken = new Set<'rejected' | 'other'>();
-  /** Leads that were unpushed before a delivery of this batch. */
   readonly #pushed = new Set<string>();
   #seq: number;
   #bytesToCompare = maxComparedBytes;
@@ -261,7 +245,6 @@ class Decision {
     });
   }
 
-  /** Leads of one delivery share its headers and its body. */
   #takeLeads(leads: readonly ArrivingLead[], content: DeliveryContent): TakeResult[] {
     const request = this.#seq + 1;
     if (leads.length <= 1) return leads.map((lead) => this.#takeLead(lead, content, undefined));

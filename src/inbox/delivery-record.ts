@@ -5,7 +5,6 @@ import type { AttemptKind, Source, StoredDelivery, VerdictKind } from './query-t
 import { utf8 } from '../json/bytes.ts';
 import type { Span } from '../json/members.ts';
 
-/** The leads of one delivery share this, which holds no credentials. */
 export interface DeliveryContent {
   readonly path: string;
   readonly headers: StoredDelivery['headers'];
@@ -15,7 +14,6 @@ export interface DeliveryContent {
 export const verdictRead = (stored: unknown, reason: string | undefined): VerdictKind =>
   reason === otherEvent ? 'other' : (stored as VerdictKind);
 
-/** A forward of a lead that was fetched is a repair. */
 export const kindRead = (kind: AttemptKind, source: Source): AttemptKind =>
   kind === 'forward' && source === 'backfill' ? 'repair' : kind;
 
@@ -43,14 +41,12 @@ function remainingBody(body: Uint8Array, places: readonly Span[]): Uint8Array {
   return remaining;
 }
 
-/** Stands for the value of a header that held a credential: credentials are not stored. */
 export const redacted = '[redacted]';
 
 /** Headers may hold anything of an erased lead; what the app needs to read the body stays, and that there was a credential. */
 const remainingHeaders = (headers: Delivery['rawHeaders']): Delivery['rawHeaders'] =>
   headers.filter(([name, value]) => value === redacted || /^content-type$/i.test(name));
 
-/** A path without its query. */
 export const remainingPath = (path: string): string => path.replace(/[?#].*$/s, '');
 
 /** A delivery of several leads, of which only those at `places` remain. */
@@ -62,7 +58,6 @@ export const remainingDelivery = (delivery: Delivery, places: readonly Span[]): 
   body: remainingBody(delivery.body, places),
 });
 
-/** The same of what is stored. */
 export const remainingContent = (
   { path, headers, body }: DeliveryContent,
   places: readonly Span[],
@@ -85,7 +80,6 @@ export const erasedIdDigest = (key: Uint8Array, leadId: string): Buffer =>
 /** The ids in a rejected body are looked up: so many at most. */
 const mostIds = 2000;
 
-/** A member `id` whose value is a text or an integer (RFC 8259). */
 const member =
   /"id"[ \t\r\n]*:[ \t\r\n]*(?:("(?:[^"\\\0-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?\d+))/g;
 
@@ -102,7 +96,6 @@ export function memberIds(body: Uint8Array, limit = mostIds): readonly string[] 
   return [...ids];
 }
 
-/** Whether one of the ids is that of a member of the body. */
 export function hasMemberId(body: Uint8Array, ids: ReadonlySet<string>): boolean {
   return ids.size > 0 && memberIds(body, Infinity).some((id) => ids.has(id));
 }

@@ -4,7 +4,6 @@ import type { Dialect } from './sql/dialect.ts';
 import type { Rows } from './sql/row.ts';
 import type { Query, Start, Work } from './sql/statement.ts';
 
-/** A transaction failed with this. */
 export interface WriteFailure {
   readonly error: Error;
   /**
@@ -12,13 +11,10 @@ export interface WriteFailure {
    * transaction may be stored. `database`: a smaller part would fail as well.
    */
   readonly cause: 'locked' | 'data' | 'database';
-  /** The answer to COMMIT was lost. */
   readonly mayBeStored?: boolean;
 }
 
-/** A database that holds an inbox. */
 export interface Driver {
-  /** The path of the file, `:memory:`, or the URL of the database as it is shown. */
   readonly location: string;
   readonly dialect: Dialect;
   /** The present time by the clock of `Start.now`, as an expression of a query. */
@@ -28,15 +24,12 @@ export interface Driver {
    * with the database's error when nothing of it is stored, or when that is not known.
    */
   write<T>(work: (start: Start) => Work<T>): Promise<T>;
-  /** Describes what `write` rejected with. */
   writeFailure(error: unknown): WriteFailure;
   /** Rows of one query that only reads, outside of any transaction. Rejects with an error for people. */
   read(query: Query): Promise<Rows>;
-  /** Makes the error of an inbox that could not be opened. */
   openError(error: unknown): Error;
   /** Another text after something was written, by whichever process. */
   changeMark(): Promise<string>;
-  /** Rejects where the database cannot be read any more, or is not the one that was opened. */
   checkReadable(): Promise<void>;
   /** Rejects as `write` does where the next delivery could not be stored though a transaction works: for want of room or rights. */
   checkWritable(): Promise<void>;
@@ -48,7 +41,6 @@ export interface Driver {
   overwrite(): Promise<Pick<Erased, 'remains' | 'outOfReach'>>;
   /** Gives the system back what pruned deliveries took. Resolves to why it could not be done now. */
   compact(): Promise<Problem | undefined>;
-  /** Left out by a database that is no server. */
   readonly pool?: () => ConnectionPool;
   close(): Promise<void>;
 }

@@ -23,7 +23,6 @@ export const cannotReadInbox = (inbox: string, { message, hint }: StoreFault, ca
 const otherPlace = (front: Front): string =>
   `name another place with ${front.option('inbox')} or LEADS_DATA_DIR`;
 
-/** The sentence and the details of the error of an inbox that could not be opened. */
 export const cannotOpenInbox = (inbox: string, { message, hint = otherPlace }: StoreFault, cause: unknown) =>
   [`cannot open the inbox ${inbox}: ${message}`, { hint, cause }] as const;
 

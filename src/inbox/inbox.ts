@@ -19,16 +19,12 @@ export type { AttemptResult, InboxQuery, Source, StoredDelivery, StoredRef } fro
 
 /** A lead of a delivery that authenticated, on its way into the inbox. */
 export interface Arrival {
-  /** The same object for several leads of one delivery, which follow each other. */
   readonly delivery: Delivery;
   readonly leadId: string;
-  /** The lead's own bytes in the body; undefined when the body is the lead. */
   readonly place?: Span | undefined;
   /** The nonce of the delivery is good for this body only. */
   readonly nonce?: string | undefined;
-  /** When the lead was created, in milliseconds since the epoch; left out where that cannot be read. */
   readonly createdAt?: number | undefined;
-  /** Default `push`. */
   readonly source?: Source | undefined;
   /** The lead goes to these targets of the receiver. Default: all of them. */
   readonly targets?: readonly string[] | undefined;
@@ -44,31 +40,26 @@ export interface RejectedDelivery {
   readonly leadId?: string | undefined;
 }
 
-/** The verdict on a lead that is stored: it came for the first time, or came before. */
 export type TakenVerdict = {
   readonly kind: 'accepted' | 'duplicate';
   readonly leadId: string;
   /** This delivery is the how many-th of its lead, from 1. */
   readonly attempt: number;
-  /** When the id first came, in milliseconds since the epoch. */
   readonly firstAt: number;
   /** Dotted names of fields whose values are not those of the first payload; `*` when they were not compared. */
   readonly differs?: readonly string[] | undefined;
-  /** The lead was erased: nothing of this delivery of it is stored, printed or forwarded. */
   readonly isErased?: true;
 };
 
 /** The verdict on an arrival, and the number it is stored under; a rejected one is stored as well. */
 export type TakeResult = Rejection | (TakenVerdict & StoredRef);
 
-/** The state of a lead at one target: it is to be tried, was delivered, or was given up. */
 export type ForwardState = 'waiting' | 'done' | 'dead';
 
 /** A lead that a receiver may send to a target now: no other one does until the claim ends. */
 export interface ClaimedLead extends StoredRef {
   /** The number of the first one of the leads that came in the same request. */
   readonly request: number;
-  /** `record` names it. The numbers of claims of a lead only grow. */
   readonly claim: number;
   /** The how many-th attempt this is, from 1. */
   readonly tries: number;
@@ -77,21 +68,17 @@ export interface ClaimedLead extends StoredRef {
 }
 
 interface ClaimOptions {
-  /** All leads of the last request are claimed. */
   readonly isWhole?: boolean | undefined;
   /** The latest that was never tried is claimed, to find out whether a target is back: it may fail at the earliest alone. */
   readonly isProbe?: boolean | undefined;
 }
 
-/** The end of an attempt. */
 export interface AttemptRecord extends StoredRef {
-  /** The name of the target that was tried. */
   readonly target: string;
   /** A record other than `done` changes nothing where the lead was claimed after that, or made due by a person. */
   readonly claim: number;
   /** `untried`: nothing was sent, and the lead is due as before. */
   readonly outcome: 'done' | 'dead' | 'untried' | { readonly retryInMs: number };
-  /** Kept with the delivery. */
   readonly result?: AttemptResult | undefined;
   /** The stored name of the target for which the lead waited, where another one took it instead. */
   readonly insteadOf?: string | undefined;
@@ -111,50 +98,37 @@ export interface LeadClaim {
   readonly label?: string | undefined;
 }
 
-/** A lead at one target. Times are milliseconds since the epoch. */
 export interface Forward {
-  /** A label that holds no credentials, such as `forward http://localhost:3000`. */
   readonly target: string;
   readonly state: ForwardState;
-  /** Attempts so far. */
   readonly tries: number;
-  /** When it is tried again; undefined where it is not. */
   readonly dueAt: number | undefined;
   /** A receiver holds the claim on it: an attempt is under way, or was when that receiver was killed. */
   readonly isClaimed: boolean;
 }
 
-/** Leads that one target has not had. */
 export interface TargetCount {
   /** A label that holds no credentials, such as `forward http://localhost:3000`. Several targets may share it. */
   readonly target: string;
-  /** Without the dead ones. */
   readonly waiting: number;
   readonly dead: number;
   /** The oldest of `waiting` came then, in milliseconds since the epoch; infinite where it is 0. */
   readonly oldestAt: number;
-  /** Whether it is a target of this receiver. */
   readonly isOwn: boolean;
 }
 
-/** Repeats of one lead that are not kept any more. */
 export interface DroppedRepeats {
-  /** With another payload than the first one. */
   readonly differing: number;
   readonly same: number;
 }
 
 /** Selects leads. Default: all. */
 export interface StoredLeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
-  /** Selects those with a target where they have that state. */
   readonly state?: 'waiting' | 'dead' | undefined;
 }
 
-/** The part of an inbox that only reads. */
 export interface InboxReader extends ReceivedLeads, InboxChanges {
-  /** Path of the file, `:memory:`, or the URL of the database as it is shown. */
   readonly location: string;
-  /** Newest first. */
   list(query: InboxQuery): AsyncIterable<StoredDelivery>;
   /** Reads what is counted of each delivery, newest first, in batches. */
   receipts(query: ReceiptQuery): AsyncIterable<readonly StoredReceipt[]>;
@@ -168,7 +142,6 @@ export interface InboxReader extends ReceivedLeads, InboxChanges {
   targetCounts(): Promise<readonly TargetCount[]>;
   /** Reads the state of each of the leads at its targets, by their labels; a lead without targets is left out. */
   forwards(leadIds: readonly string[]): Promise<ReadonlyMap<string, readonly Forward[]>>;
-  /** Repeats of the lead that are not kept: only the newest are. */
   droppedRepeats(leadId: string): Promise<DroppedRepeats>;
   close(): Promise<void>;
 }
@@ -236,38 +209,28 @@ export interface Inbox extends InboxReader {
   pool?(): ConnectionPool;
 }
 
-/** The connections of this process to a store on another machine. */
 export interface ConnectionPool {
-  /** Open connections, and how many of them run a statement. */
   readonly open: number;
   readonly busy: number;
-  /** Statements that wait for a connection. */
   readonly waiting: number;
-  /** Connections and statements that failed since the start. */
   readonly errors: number;
 }
 
-/** Selects data to erase. */
 export interface Erasure {
   readonly leadIds: readonly string[];
-  /** Numbers of rejected deliveries. */
   readonly rejected: readonly number[];
 }
 
-/** Counts of erased data. */
 export interface ErasedCounts {
-  /** Leads of which something was there. */
   readonly leads: number;
   /** Deliveries of these leads that were taken in, repeats included. */
   readonly deliveries: number;
-  /** Rejected deliveries. */
   readonly rejected: number;
   /** Leads that some target had not taken: it will not get them. */
   readonly waiting: number;
 }
 
 export interface Erased extends ErasedCounts {
-  /** Why copies of what was erased are still in the store's own files; undefined when none are. */
   readonly remains: Problem | undefined;
   /** Places, in words, where it may still be and nothing here reaches it. */
   readonly outOfReach: readonly string[];
@@ -275,9 +238,7 @@ export interface Erased extends ErasedCounts {
 
 /** An erased lead leaves this, under a keyed digest of its id. */
 export interface ErasedLead {
-  /** Number of its first delivery. */
   readonly seq: number;
-  /** When its first delivery came, in milliseconds since the epoch. */
   readonly firstAt: number;
   /** Deliveries of the id before it was erased. */
   readonly attempts: number;

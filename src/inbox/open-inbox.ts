@@ -4,10 +4,8 @@ import type { Inbox, InboxReader } from './inbox.ts';
 import { inMemory, type StoreOptions } from './store-options.ts';
 import type { DatabaseLocation } from './postgres/connection/database-location.ts';
 
-/** The place of an inbox: the path of a file, `:memory:`, or a PostgreSQL database. */
 export type InboxLocation = string | DatabaseLocation;
 
-/** For messages; a database's URL without its password. */
 export const locationText = (location: InboxLocation): string =>
   typeof location === 'string' ? location : location.shown;
 
@@ -53,7 +51,6 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
   return inbox;
 }
 
-/** Opens the store for reading only; a file must exist, and stays as it is. Throws as `openInbox` does. */
 export async function openInboxReader({ location, clock }: InboxOptions): Promise<InboxReader> {
   if (location === inMemory) return openInbox({ location, clock });
   const { openStoreReader } = await import('./store-reader.ts');

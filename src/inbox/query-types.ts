@@ -6,36 +6,28 @@ export type VerdictKind = 'accepted' | 'duplicate' | Rejection['kind'] | OtherDe
 /** The origin of a lead: the service pushed it, or `--backfill` fetched it. */
 export type Source = 'push' | 'backfill';
 
-/** Names one stored delivery. */
 export interface StoredRef {
   readonly leadId: string;
   /** The delivery's number in the inbox, growing. */
   readonly seq: number;
 }
 
-/** A lead in the inbox. */
 export interface StoredLead extends StoredRef {
   readonly receivedAt: number;
   readonly source: Source;
-  /** The lead's own bytes, as they came. */
   readonly body: Uint8Array;
 }
 
-/** A lead that was received, without its bytes. */
 export interface ReceivedLead {
-  /** The number of its first delivery. */
   readonly seq: number;
-  /** When its first delivery came, in milliseconds since the epoch. */
   readonly receivedAt: number;
   /** SHA-256 of the lead's own bytes as they first came, in lower-case hex; undefined when the lead was erased. */
   readonly digest: string | undefined;
-  /** Whether it waits for some target, or is dead there. */
   readonly isWaiting: boolean;
 }
 
 /** A lead that was received, and of which nothing else is left. */
 export interface PrunedLead extends StoredRef {
-  /** In milliseconds since the epoch. */
   readonly receivedAt: number;
 }
 
@@ -57,28 +49,22 @@ export interface ReceivedLeads {
  */
 export type AttemptKind = 'forward' | 'retry' | 'replay' | 'repair';
 
-/** The result of one attempt to forward a lead. */
 export interface AttemptResult {
   readonly ok: boolean;
-  /** The target's answer in a few words: a status, an exit code, or why it failed. */
   readonly answer: string;
   readonly durationMs: number;
-  /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
   readonly kind: AttemptKind;
 }
 
-/** The same as it was stored. `target`: a label that holds no credentials, such as `forward http://localhost:3000`. */
 export interface StoredResult extends AttemptResult {
   readonly target: string;
-  /** The address of a forward, without user, password and query. */
   readonly address?: string | undefined;
 }
 
-/** A delivery as it was stored; where it brought several leads, once for each of them. */
+/** A delivery as it was stored; where it brought several leads, once for each of them. Times are milliseconds since the epoch. */
 export interface StoredDelivery {
   readonly seq: number;
-  /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly leadId: string | undefined;
   readonly verdict: VerdictKind;
@@ -95,16 +81,13 @@ export interface StoredDelivery {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The raw body; of a rejected delivery at most the first 16 KiB. */
   readonly body: Uint8Array;
-  /** The lead's own bytes in the body; undefined when the body is the lead. */
   readonly place: Span | undefined;
   /** The number of the first one of the several leads that came in the same request; undefined where it was the only one. */
   readonly firstSeq: number | undefined;
   readonly differs: readonly string[] | undefined;
-  /** The attempts to forward its lead, oldest first. */
   readonly results: readonly StoredResult[];
 }
 
-/** A stored delivery of a lead, for counting. */
 export interface StoredReceipt extends Pick<
   StoredDelivery,
   'seq' | 'receivedAt' | 'leadId' | 'verdict' | 'reason' | 'attempt' | 'source'
@@ -113,7 +96,6 @@ export interface StoredReceipt extends Pick<
   readonly lead: Uint8Array | undefined;
 }
 
-/** Half-open, in milliseconds since the epoch. */
 export interface ReceiptQuery extends Pick<InboxQuery, 'since' | 'until'> {
   /** Asks for the bytes of each delivery, and not only for those of the first one of each lead. */
   readonly withRepeats: boolean;
@@ -124,13 +106,11 @@ export interface CountQuery {
   readonly since: number;
   readonly until: number;
   readonly partMs: number;
-  /** Only of what was removed. */
   readonly isRemoved?: boolean | undefined;
 }
 
 /** Deliveries that have all of this in common; several of them may be of the same. */
 export interface DeliveryCount {
-  /** The number of the part of the query, from 0. */
   readonly part: number;
   readonly verdict: VerdictKind;
   readonly reason: string | undefined;
@@ -138,7 +118,6 @@ export interface DeliveryCount {
   /** The how many-th of its lead, from 1; 10 stands for more. */
   readonly attempt: number;
   readonly count: number;
-  /** They were trimmed, pruned or erased. */
   readonly isRemoved: boolean;
   /** From the creation of each lead to its first delivery, in milliseconds and not below 0, as far as both are stored. */
   readonly delays: readonly number[];
@@ -150,7 +129,6 @@ export const mostAttemptsCounted = 10;
 /** Removed deliveries are counted by the minute, in milliseconds. */
 export const removedPerMs = 60_000;
 
-/** For a reader that watches an inbox which other processes write to. */
 export interface InboxChanges {
   /** Another text after something was written, by whichever process; so cheap that it may be asked each second. */
   changeMark(): Promise<string>;

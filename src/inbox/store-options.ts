@@ -8,15 +8,11 @@ export interface RedactDelivery {
   readonly headers: (delivery: Delivery) => Delivery['rawHeaders'];
 }
 
-/** The location of an inbox that ends with its process. */
 export const inMemory = ':memory:';
 
-/** Every store is made with these. */
 export interface StoreOptions {
-  /** Path of the file, or `inMemory`. */
   readonly location: string;
   readonly clock: Clock;
-  /** The targets that this receiver forwards each new lead to. */
   readonly targets: readonly string[];
   /** How long a claim lasts: longer than any attempt, in milliseconds. */
   readonly claimMs: number;
@@ -25,7 +21,6 @@ export interface StoreOptions {
   readonly redact: RedactDelivery;
   /** Says what the operator has to know of the store, such as that its file is damaged; the same thing once. */
   readonly warn: (warning: Problem) => void;
-  /** Told after each transaction how many writes shared it. */
   readonly onCommit?: ((writes: number) => void) | undefined;
 }
 
@@ -40,3 +35,6 @@ export const maxRepeatsKept = 100;
 
 /** Payloads that are compared field by field in one transaction, in bytes: others wait for it to end. */
 export const maxComparedBytes = 256 * 1024;
+
+/** The largest delivery needs so many bytes of a disk: a body may have 1 MiB. */
+export const roomBytes = 1.5 * 1024 * 1024;

@@ -9,7 +9,6 @@ import { sql } from './sql/statement.ts';
 import { forwardsOf, targetCounts, undoneLeads } from './sql/waiting.ts';
 import { type StoredName, storedNames } from './target-name.ts';
 
-/** This was read of the inbox when it was opened. */
 export interface Opened {
   readonly key: Uint8Array;
   /** When the monotonic clock was at 0, by the clock of the nonces. */
@@ -17,7 +16,6 @@ export interface Opened {
   readonly storedName: StoredName;
 }
 
-/** Opens the inbox of a database that has its tables, for reading only. */
 export async function openStoreReader(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<InboxReader> {
   return readerOf(driver, await readMeta(driver, clock), []);
 }
@@ -37,7 +35,6 @@ export async function readMeta(driver: Driver, clock: Pick<Clock, 'steady'>): Pr
   return { key, noncesStart: noncesNow - clock.steady(), storedName: storedNames(key) };
 }
 
-/** `targets`: of the receiver. */
 export function readerOf(
   driver: Driver,
   { key, storedName }: Opened,

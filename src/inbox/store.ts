@@ -8,12 +8,11 @@ import { bodiesWithIds, eraseLeads } from './sql/erase.ts';
 import { claim, claimLead, giveUp, makeDue, nextDueQuery, record } from './sql/forwards.ts';
 import { pruneSome } from './sql/removal.ts';
 import { numberOf, optionalNumber } from './sql/row.ts';
-import { sql, type Start, type Work } from './sql/statement.ts';
+import { sql, type Start, type Statement, type Work } from './sql/statement.ts';
 import { loadStoredState, saveChanges } from './sql/store-batch.ts';
 import { storeLabels } from './sql/waiting.ts';
 import type { StoreOptions } from './store-options.ts';
 
-/** Deliveries are decided about together; statements run after them, in the same transaction. */
 type Task =
   | { readonly kind: 'deliveries'; readonly item: BatchItem }
   | { readonly kind: 'statements'; readonly work: (start: Start) => Work<unknown> };
@@ -36,7 +35,6 @@ const maxRejectedWaiting = 1000;
 
 type Options = Omit<StoreOptions, 'location'>;
 
-/** Opens the inbox of a database that has its tables. */
 export async function openStore(driver: Driver, options: Options): Promise<Inbox> {
   const { clock, claimMs, redact, targets } = options;
   const opened = await readMeta(driver, clock);
@@ -74,8 +72,7 @@ export async function openStore(driver: Driver, options: Options): Promise<Inbox
         makeDue(dialect, leadIds, { now, dueAt: dueAt + clockAhead }),
       ),
     async checkWritable() {
-      // An empty transaction writes the row of `meta` as well.
-      await writes.add(nothing);
+      await writes.add(() => run());
       await driver.checkWritable().catch((error: unknown) => {
         throw driver.writeFailure(error).error;
       });
@@ -100,7 +97,8 @@ export async function openStore(driver: Driver, options: Options): Promise<Inbox
         return { ...counts, remains: undefined, outOfReach: driver.outOfReach };
       }
       const overwritten = await driver.overwrite();
-      if (overwritten.remains === undefined) await writes.add(noteOverwritten);
+      if (overwritten.remains === undefined)
+        await writes.add(() => run(sql`UPDATE @meta SET overwrite_due = 0`));
       return { ...counts, ...overwritten };
     },
     compact: () => driver.compact(),
@@ -111,12 +109,8 @@ export async function openStore(driver: Driver, options: Options): Promise<Inbox
   };
 }
 
-function* nothing(): Work<void> {
-  yield [];
-}
-
-function* noteOverwritten(): Work<void> {
-  yield [sql`UPDATE @meta SET overwrite_due = 0`];
+function* run(...statements: readonly Statement[]): Work<void> {
+  yield statements;
 }
 
 const leadsMayBeStored = (leads: number): Problem => ({
@@ -210,7 +204,6 @@ class WriteQueue {
     for (const { reject } of writes) reject(error);
   }
 
-  /** Stores the deliveries first, as one batch. */
   *#writesWork(writes: readonly QueuedWrite[], start: Start): Work<readonly unknown[]> {
     const noncesNow = Math.round(this.#opened.noncesStart + this.#options.clock.steady());
     const items = writes.flatMap(({ task }) => (task.kind === 'deliveries' ? [task.item] : []));

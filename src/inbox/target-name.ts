@@ -5,7 +5,6 @@ import { createHmac } from 'node:crypto';
  * `output PATH`. They may hold credentials, so that no store keeps them as they are: only a digest, a label, and the address that `targetAddress` gives.
  */
 
-/** The same target whatever the credentials are: those that change make it no other one. */
 function withoutCredentials(name: string): string {
   const url = urlOf(name);
   if (url === undefined) return name;
@@ -17,7 +16,6 @@ function withoutCredentials(name: string): string {
 /** In bytes, of a target's stored name. */
 const storedNameLength = 16;
 
-/** Gives the name under which a target is stored. */
 export type StoredName = (target: string) => string;
 
 /** A target is stored under a keyed digest of its name, the same whatever the credentials are. `key`: of the inbox. */

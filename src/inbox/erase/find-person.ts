@@ -4,20 +4,14 @@ import { leadBytes } from '../../lead/raw-lead.ts';
 import { memberIds } from '../delivery-record.ts';
 import { idsOfContact, isContactOf, type Person, readableIn } from './person.ts';
 
-/** A lead of the person. */
 interface FoundLead {
   readonly leadId: string;
-  /** Deliveries that were taken in, repeats included. */
   readonly deliveries: number;
-  /** When the first of them came, in milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** Whether it waits for some target, or is dead there. */
   readonly isWaiting: boolean;
 }
 
-/** A person's data in an inbox. */
 export interface FoundPerson {
-  /** Oldest first. */
   readonly leads: readonly FoundLead[];
   /** Rejected deliveries in which the value is readable, oldest first. */
   readonly rejected: readonly Pick<StoredDelivery, 'seq' | 'receivedAt' | 'reason'>[];
@@ -27,7 +21,6 @@ export interface FoundPerson {
   readonly wasErased: boolean;
 }
 
-/** Leads that are looked up at once. */
 const batch = 1000;
 
 /** Reads the whole inbox, unless the person is named by an id; changes nothing. */

@@ -24,7 +24,6 @@ export const closedFault = (): SocketFault => new SocketFault('it closed the con
 
 /** An error that the database answered. Its detail, which may show a row, is not kept. */
 export class DatabaseError extends Error {
-  /** SQLSTATE. */
   readonly code: string;
 
   constructor(message: string, code: string) {
@@ -37,7 +36,6 @@ export class DatabaseError extends Error {
 interface Attempt {
   readonly url: DatabaseUrl;
   readonly host: DatabaseHost;
-  /** Whether a password was found. */
   readonly hasPassword: boolean;
 }
 
@@ -150,7 +148,6 @@ const unknownAuthority = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUST
 export const hostText = ({ name, port, isSocket }: DatabaseHost): string =>
   isSocket ? `${name}/.s.PGSQL.${port}` : `${name.includes(':') ? `[${name}]` : name}:${port}`;
 
-/** The code that PostgreSQL (SQLSTATE) or node gave; empty for none. */
 function codeOf(error: unknown): string {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' ? code : '';
@@ -191,11 +188,6 @@ export class LostAnswerError extends Error {}
 
 export const isForbidden = (error: unknown): boolean => sqlState(error) === '42501';
 
-/** The error of a statement that this role may not run, in the database's own words. */
-export const forbiddenTable = (table: string): DatabaseError =>
-  new DatabaseError(`permission denied for table ${table}`, '42501');
-
-/** The server answered, so that what it did is known. */
 export const isAnswered = (error: unknown): boolean =>
   sqlState(error) !== '' && !/^(08|57P)/.test(sqlState(error));
 
@@ -216,7 +208,6 @@ export const cannotRead = (inbox: string, cause: unknown): unknown =>
 /** Failures that pass by themselves, or once a disk has room: a conflict, a lack, a lock, or a failure of files. */
 const passing = /^(40|53|55P03|57|58)/;
 
-/** `thrown`: by the database, or what `cannotRead` made of it. */
 export function cannotOpen(inbox: string, thrown: unknown): LeadsError {
   const cause = thrown instanceof DataError ? thrown.cause : thrown;
   if (cause instanceof LeadsError) return cause;

@@ -80,7 +80,6 @@ export async function createSchema(session: Session, location: DatabaseLocation)
   }
 }
 
-/** Gives the statements that would make the schema. Changes nothing. */
 export async function schemaStatements(session: Session, schema: string): Promise<readonly string[]> {
   const [namespaces = []] = await session.run([
     new Query('SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]),
@@ -89,7 +88,6 @@ export async function schemaStatements(session: Session, schema: string): Promis
   return namespaces.length > 0 ? texts : [`CREATE SCHEMA ${inSchema('@x', schema).slice(0, -2)}`, ...texts];
 }
 
-/** The number is counted as `server_version_num` is. */
 const oldestServer = 140_000;
 
 /** Whether a setting, or what it needs beside it, has the server write parameters into its log: the values that people sent. */
@@ -117,10 +115,10 @@ const serverState = new Query(`SELECT current_setting('server_version_num')::int
 /** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old. */
 export async function checkServer(
   session: Session,
-  { shown }: DatabaseLocation,
+  location: DatabaseLocation,
   warn: StoreOptions['warn'],
 ): Promise<void> {
-  const database = `the database of ${shown}`;
+  const database = `the database of ${location.shown}`;
   const [[row = {}] = []] = await session.run([serverState]);
   if (numberOf(row['number']) < oldestServer) {
     throw new ConfigError(`${database} is PostgreSQL ${textOf(row['version'])}`, {

@@ -14,12 +14,12 @@ import {
   startOf,
   type Work,
 } from '../sql/statement.ts';
-import type { StoreOptions } from '../store-options.ts';
+import { roomBytes, type StoreOptions } from '../store-options.ts';
 import {
   cannotOpen,
   cannotRead,
   cannotWrite,
-  forbiddenTable,
+  DatabaseError,
   isAnswered,
   isConflict,
   isForbidden,
@@ -50,8 +50,11 @@ export async function openPostgresDriver(
     await pool.use(async (session) => {
       if (!isReader) await checkServer(session, location, warn);
       if (await isInbox(session, location)) return;
-      if (!isReader) return createHere(session, location);
-      throw new ConfigError(`there is no inbox in ${location.shown}`, { hint: makeIt });
+      if (isReader) throw new ConfigError(`there is no inbox in ${location.shown}`, { hint: makeIt });
+      await createSchema(session, location).catch((cause: unknown) => {
+        const message = `there is no inbox in ${location.shown}, and this role may not make it`;
+        throw isForbidden(cause) ? new ConfigError(message, { hint: makeIt, cause }) : cause;
+      });
     });
     return new PostgresDriver(pool, location, warn);
   } catch (error) {
@@ -61,18 +64,6 @@ export async function openPostgresDriver(
 }
 
 const makeIt = "'leads inbox migrate' with a role that may create tables makes it";
-
-async function createHere(session: Session, location: DatabaseLocation): Promise<void> {
-  try {
-    await createSchema(session, location);
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    throw new ConfigError(`there is no inbox in ${location.shown}, and this role may not make it`, {
-      hint: makeIt,
-      cause: error,
-    });
-  }
-}
 
 /** How long a statement may take, and wait for a lock, in milliseconds: less than the wait for its answer. */
 const statementMs = 4500;
@@ -104,13 +95,9 @@ const maxConflicts = 5;
 const readMs = 60_000;
 const vacuumMs = 600_000;
 
-/** The largest delivery needs so many bytes: a body may have 1 MiB. */
-const roomBytes = 1.5 * 1024 * 1024;
-
 /** The tables that an erasure deletes from. */
 const erasedTables = ['deliveries', 'contents', 'results', 'forwards', 'dropped_repeats', 'leads'];
 
-/** Finds a table into which deliveries go and that this role may not read or fill. */
 const forbiddenTables = (schema: string): Query =>
   new Query(
     `SELECT relname::text AS name FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -136,7 +123,6 @@ class PostgresDriver implements Driver {
   readonly #warn: StoreOptions['warn'];
   /** The texts of the shared SQL in PostgreSQL's form. */
   readonly #texts = new Map<string, string>();
-  /** The last write failed for want of room. */
   #isFull = false;
   #isForbiddenSaid = false;
 
@@ -208,7 +194,8 @@ class PostgresDriver implements Driver {
    */
   async checkWritable(): Promise<void> {
     const [row] = await this.#ask(forbiddenTables(this.#schema));
-    if (row !== undefined) throw forbiddenTable(textOf(row['name']));
+    if (row !== undefined)
+      throw new DatabaseError(`permission denied for table ${textOf(row['name'])}`, '42501');
     if (!this.#isFull) return;
     const fill = new Query('UPDATE @write_checks SET filler = ?', [randomBytes(roomBytes)]);
     const clear = new Query('UPDATE @write_checks SET filler = NULL');
@@ -218,7 +205,6 @@ class PostgresDriver implements Driver {
     this.#isFull = false;
   }
 
-  /** Nothing is to be set up. */
   beginErasure(): void {}
 
   async overwrite(): ReturnType<Driver['overwrite']> {
@@ -300,7 +286,6 @@ class PostgresDriver implements Driver {
     return text;
   }
 
-  /** Removes dead rows. Resolves to why that was not done; to undefined when it was. */
   async #vacuum(session: Session): Promise<string | undefined> {
     const unowned = new Query(
       `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace

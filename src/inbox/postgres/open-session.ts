@@ -50,7 +50,6 @@ export async function openSession(location: DatabaseLocation): Promise<Session> 
   throw isTransient ? new DatabaseUnavailableError(message, details) : new ConfigError(message, details);
 }
 
-/** Runs work on a session of its own. Throws what `openSession` throws, or that the inbox cannot be opened. */
 export async function withSession<T>(
   location: DatabaseLocation,
   work: (session: Session) => Promise<T>,
@@ -129,7 +128,6 @@ async function passwordFor(host: DatabaseHost, location: DatabaseLocation): Prom
   );
 }
 
-/** Throws a `DatabaseUnavailableError` when the server is not what the URL asks for. */
 function checkState(row: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {
   const isStandby = row['is_standby'] === true;
   const isReadOnly = sessionAttributes === 'read-write' && row['read_only'] === 'on';
@@ -182,7 +180,6 @@ async function tlsOptions(url: DatabaseUrl, host: DatabaseHost): Promise<Connect
   const cert = await readPem('sslcert', sslCert);
   const key = await readPem('sslkey', sslKey);
   return {
-    // Without `ca`, node's usual authorities and those of NODE_EXTRA_CA_CERTS.
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),

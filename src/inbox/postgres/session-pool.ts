@@ -4,13 +4,11 @@ import type { DatabaseLocation } from './connection/database-location.ts';
 import { openSession } from './open-session.ts';
 import type { Session } from './session.ts';
 
-/** A user that waits for a session. */
 interface Waiting {
   readonly begin: () => void;
   readonly reject: (error: Error) => void;
 }
 
-/** How long one may wait for a session, in milliseconds. */
 const longestWaitMs = 5000;
 
 /** Sessions that are opened when they are needed, and lent to one user at a time. */
@@ -20,7 +18,6 @@ export class SessionPool {
   readonly #idle = new Set<Session>();
   readonly #waiting = new Set<Waiting>();
   readonly #closings = new Set<Promise<void>>();
-  /** Users that have a session, or one that is being opened. */
   #users = 0;
   #open = 0;
   #errors = 0;

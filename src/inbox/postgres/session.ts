@@ -6,7 +6,6 @@ import { Query } from '../sql/statement.ts';
 import { brokenConnection, closedFault, DatabaseError, SocketFault } from './database-errors.ts';
 import type { DatabaseUrl } from './connection/database-url.ts';
 
-/** How long a statement may go without a byte of answer, in milliseconds. */
 const usualAnswerMs = 5000;
 
 /** PostgreSQL's numbers of its types (`pg_type.dat`). The type 0 leaves it to the statement. */
@@ -30,11 +29,9 @@ interface Login {
  * the pool does instead, with the password, the certificates and the host of that moment.
  */
 export class Session {
-  /** The URL that it was opened with. */
   readonly url: DatabaseUrl;
   readonly #socket: Socket;
   readonly #client: postgres.Sql;
-  /** These functions end the statements that are under way. */
   readonly #unanswered = new Set<(closed: SocketFault) => void>();
   /** A pooler may run the next statement on another connection, on which nothing was prepared. */
   #isPooled = true;
@@ -100,7 +97,6 @@ export class Session {
     this.#socket.destroy();
   }
 
-  /** Ends the session with the database, in half a second at most. */
   async close(): Promise<void> {
     await this.#client.end({ timeout: 0.5 });
     this.drop();
@@ -132,7 +128,6 @@ const sessionState = new Query(`SELECT current_setting('transaction_read_only') 
 
 const planEachTime = new Query(`SELECT set_config('plan_cache_mode', 'force_custom_plan', false)`);
 
-/** The library's client with one connection, which is on this socket. */
 function clientOn(socket: Socket, { url, password }: Login): postgres.Sql {
   let isTaken = false;
   const options = {

@@ -4,10 +4,8 @@ import { type CountQuery, type DeliveryCount, mostAttemptsCounted, type Source }
 import { numberOf, numbersIn, optionalNumber, type Row, textOf } from './row.ts';
 import { raw, sql } from './statement.ts';
 
-/** Deliveries that one step counts: some milliseconds. */
 const stepRows = 10_000;
 
-/** Does what `Inbox.counts` says. */
 export async function* deliveryCounts(
   driver: Driver,
   { since, until, partMs, isRemoved = false }: CountQuery,

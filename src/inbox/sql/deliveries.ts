@@ -37,7 +37,6 @@ const pageBytes = 4 * 1024 * 1024;
 const nextRows = (rows: number, bytes: number, read: number, limit: number): number =>
   Math.max(1, Math.min(limit, rows * 2, Math.floor(pageBytes / Math.max(1, bytes / Math.max(1, read)))));
 
-/** Rows in pages. `page`: those behind the last row that was read, or from the start. */
 async function* pages(
   driver: DatabaseReader,
   page: (last: number | undefined, rows: number) => Query,
@@ -53,7 +52,6 @@ async function* pages(
   }
 }
 
-/** Gives the place of the lead in the body of a row of `deliveries`. */
 export function placeOf({ lead_start: start, lead_end: end }: Row): Span | undefined {
   return typeof start === 'number' && typeof end === 'number' ? { start, end } : undefined;
 }
@@ -69,7 +67,6 @@ type Content = Pick<StoredDelivery, 'headers' | 'body'>;
 const headersIn = (value: Row[string] | undefined): StoredDelivery['headers'] =>
   JSON.parse(textOf(value) || '[]') as [string, string][];
 
-/** Reads headers and body that the leads of one delivery share. */
 class ContentReader {
   readonly #driver: DatabaseReader;
   /** The leads of a delivery mostly follow each other. */
@@ -102,7 +99,6 @@ class ContentReader {
   }
 }
 
-/** Does what `Inbox.list` says. */
 export async function* deliveries(driver: DatabaseReader, query: InboxQuery): AsyncGenerator<StoredDelivery> {
   const { dialect } = driver;
   const contents = new ContentReader(driver);
@@ -117,7 +113,6 @@ export async function* deliveries(driver: DatabaseReader, query: InboxQuery): As
   }
 }
 
-/** Does what `Inbox.leads` says. */
 export async function* leads(
   driver: DatabaseReader,
   { state, since, until }: StoredLeadQuery,
@@ -132,7 +127,6 @@ export async function* leads(
 
 const leadColumns = raw('seq, lead, received_at, source, body, headers, lead_start, lead_end, first_seq');
 
-/** Does what `ReceivedLeads.leadsBySeq` says. */
 export async function leadsBySeq(driver: DatabaseReader, seqs: readonly number[]): Promise<StoredLead[]> {
   const { dialect } = driver;
   const contents = new ContentReader(driver);
@@ -232,7 +226,6 @@ const resultOf = (
   address: address ?? undefined,
 });
 
-/** Receipts that are read at once. */
 const receiptRows = 1000;
 
 /**
@@ -301,7 +294,6 @@ function receiptsIn(row: Row): readonly StoredReceipt[] {
   });
 }
 
-/** Counts the repeats of a lead that are not kept. */
 export async function droppedRepeats(driver: DatabaseReader, leadId: string): Promise<DroppedRepeats> {
   const [row] = await driver.read(
     sql`SELECT differing, same FROM @dropped_repeats WHERE lead = ${toColumn(leadId)}`,

@@ -11,14 +11,12 @@ export interface Dialect {
   readonly keyed: string;
   /** Behind those of a table whose rows change: PostgreSQL writes a changed row beside the old one where its page has room. */
   readonly changing: string;
-  /** The larger, and the smaller, of two numbers. */
   readonly larger: string;
   readonly smaller: string;
   /** Between two tables, of which the first is gone through and the second searched. */
   readonly searched: Query;
   /** Behind the name of a table: the index by which it is searched. */
   byIndex(name: string): Query;
-  /** The same: the table is read in the order of its key. */
   readonly withoutIndex: Query;
   /** Values as a table `asked` with the columns `key`, from 0, and `value`, a text. */
   each(values: readonly Value[]): Query;
@@ -28,12 +26,9 @@ export interface Dialect {
   list(column: string, where?: Query): Query;
   array(columns: string): string;
   readonly noBytes: string;
-  /** The bytes of all rows, one behind the other; null stands for none. */
   joinedBytes(column: string): Query;
   hex(column: string): Query;
-  /** The bytes of a column with their hex digits. */
   unhex(column: string): Query;
-  /** The value of a comparison. */
   truth(is: boolean): Query;
 }
 

@@ -8,7 +8,6 @@ import { erasedLeadOf } from './store-batch.ts';
 import { bytesOf, numberOf, optionalNumber, type Rows, textOf } from './row.ts';
 import { ask, sql, toColumn, type Work } from './statement.ts';
 
-/** Bodies that are read at once. */
 const pageRows = 100;
 
 /**

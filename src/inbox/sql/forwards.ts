@@ -20,7 +20,6 @@ import {
 /** The time from which a row can be claimed, in the very words of the index `due`, which is not used otherwise. */
 const freeAt = ({ larger }: Dialect): Query => raw(`${larger}(due_at, claimed_until)`);
 
-/** The leads that a claim asks for, as `Inbox.claim` says. */
 interface ClaimQuery {
   readonly target: string;
   readonly limit: number;
@@ -32,7 +31,6 @@ interface ClaimQuery {
 /** Leads that are due for a target, the earliest or the latest: among so many, those that were never tried are claimed first. */
 const maxDueCompared = 256;
 
-/** Does what `Inbox.claim` says. */
 export function* claim(
   dialect: Dialect,
   { target, limit, isWhole, isProbe, claimMs }: ClaimQuery,
@@ -75,7 +73,6 @@ const claimRow = (lead: string, target: string, until: number): Query =>
   sql`UPDATE @forwards SET claim = claim + 1, tries = tries + 1, claimed_until = ${until}
     WHERE lead = ${lead} AND target = ${target}`;
 
-/** Does what `Inbox.claimLeads` says, for one lead. */
 export function* claimLead(
   leadId: string,
   target: string | undefined,
@@ -95,17 +92,10 @@ export function* claimLead(
   if (numberOf(row['claimed_until']) > now) return { state: 'busy', ...numbers };
   const stored = textOf(row['target']);
   yield [claimRow(lead, stored, now + Math.round(claimMs))];
-  const { claim: last, tries } = numbers;
-  return {
-    state: 'claimed',
-    claim: last + 1,
-    tries: tries + 1,
-    stored,
-    label: fromColumn(textOf(row['label'])),
-  };
+  const label = fromColumn(textOf(row['label']));
+  return { state: 'claimed', claim: numbers.claim + 1, tries: numbers.tries + 1, stored, label };
 }
 
-/** Ends claims, and keeps the results of their attempts. */
 export function* record(
   records: readonly AttemptRecord[],
   storedName: (target: string) => string,
@@ -132,7 +122,6 @@ function endOfClaim(
   return sql`UPDATE @forwards SET claimed_until = 0, due_at = ${now + Math.round(outcome.retryInMs)} ${ownClaim}`;
 }
 
-/** Attempts to forward the lead of one delivery whose results are kept: the newest. */
 const maxResultsKept = 100;
 
 /** The newest are kept. Nothing is written where the delivery is gone. */
@@ -151,7 +140,6 @@ function resultOf({ seq, target: name, result }: AttemptRecord, target: string):
   ];
 }
 
-/** Leads that are given up in one step. */
 const maxGivenUp = 500;
 
 /** Does what `Inbox.giveUp` says, for leads that wait since then or earlier. */

@@ -86,7 +86,6 @@ export function leadLookup(
   };
 }
 
-/** Does work that only reads. */
 async function readAll<T>(driver: DatabaseReader, work: Work<T>): Promise<T> {
   for (let step = work.next([]); ;) {
     if (step.done === true) return step.value;

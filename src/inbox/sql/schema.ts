@@ -1,6 +1,5 @@
 import type { Dialect } from './dialect.ts';
 
-/** The version of the tables, as `meta` has it. */
 export const schemaVersion = 1;
 
 /**

@@ -11,7 +11,6 @@ export class Query {
   }
 }
 
-/** Rows that are added to a table, each with a value for every column. */
 export interface Insertion {
   readonly into: string;
   readonly rows: readonly (readonly Value[])[];
@@ -25,9 +24,7 @@ export type Statement = Query | Insertion;
  */
 export type Work<T> = Generator<readonly Statement[], T, readonly Rows[]>;
 
-/** Every transaction that writes begins with this. */
 export interface Start {
-  /** The last number that a delivery has. */
   readonly seq: number;
   /** Milliseconds since the epoch, by the clock that all who share the inbox have in common. */
   readonly now: number;
@@ -66,7 +63,6 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Query | V
 /** A text of our own that becomes a part of a query, such as the name of a function. */
 export const raw = (text: string): Query => new Query(text);
 
-/** Runs one query, and gives its rows. */
 export function* ask(query: Query): Work<Rows> {
   const [rows = []] = yield [query];
   return rows;

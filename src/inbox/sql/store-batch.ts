@@ -25,20 +25,13 @@ export function* loadStoredState(
   batch: readonly BatchItem[],
 ): Work<StoredState> {
   const keys = keysOf(batch);
-  // The nonces come third because a nonce never comes without a lead.
   const [erasedRows = [], leadRows = [], nonceRows = []] = yield [
     sql`SELECT 1 AS one FROM @erased LIMIT 1`,
     ...(keys.leads.size === 0 ? [] : [leadsQuery(dialect, [...keys.leads])]),
     ...(keys.nonces.size === 0 ? [] : [noncesQuery(dialect, [...keys.nonces])]),
   ];
   const leads = new Map(
-    leadRows.map((row) => [
-      textOf(row['id']),
-      {
-        ...erasedLeadOf(row),
-        digest: bytesOf(row['digest']),
-      },
-    ]),
+    leadRows.map((row) => [textOf(row['id']), { ...erasedLeadOf(row), digest: bytesOf(row['digest']) }]),
   );
   const nonces = new Map(
     nonceRows.map((row): [string, BoundNonce] => [
@@ -55,7 +48,6 @@ export function* loadStoredState(
   return { leads, nonces, erased, payloads, unpushed };
 }
 
-/** Numbers of first deliveries whose payload is not the one that comes now. */
 function differingSeqs(batch: readonly BatchItem[], leads: StoredState['leads']): readonly number[] {
   const seqs = new Set<number>();
   for (const { id, digest } of batch.flatMap(leadsIn)) {
@@ -85,10 +77,8 @@ const leadsQuery = (dialect: Dialect, ids: readonly string[]): Query =>
 const noncesQuery = (dialect: Dialect, nonces: readonly string[]): Query =>
   sql`SELECT nonce, digest, expires FROM ${dialect.each(nonces)} ${dialect.searched} @nonces ON nonce = asked.value`;
 
-/** Digests that one query asks for. */
 const digestsAtOnce = 500;
 
-/** Finds what stays of the leads that were erased. */
 export function* erasedLeads(
   dialect: Dialect,
   key: Uint8Array,
@@ -127,7 +117,6 @@ function* firstPayloads(dialect: Dialect, seqs: readonly number[]): Work<Readonl
   return new Map(rows.map((row) => [numberOf(row['seq']), bytesOf(row['payload'])]));
 }
 
-/** Stores what was decided. `noncesNow`: by the clock of the nonces. */
 export function* saveChanges(dialect: Dialect, changes: Changes, noncesNow: number): Work<void> {
   const { deliveries, contents, leads, forwards, nonces, repeats, trimmed, untaken } = changes;
   const bound = [...nonces].map(([nonce, { digest, expires }]): Value[] => [nonce, digest, expires]);
@@ -149,7 +138,6 @@ export function* saveChanges(dialect: Dialect, changes: Changes, noncesNow: numb
 /** Expired nonces that are removed for each one that is added: they become fewer faster than they become more. */
 const noncesRemovedPerAdded = 2;
 
-/** Binds the nonces, including those that have expired, and removes some that have expired. */
 function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now: number): Work<void> {
   const nonces = bound.map(([nonce = null]) => nonce);
   yield [
@@ -160,7 +148,6 @@ function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now
   ];
 }
 
-/** More rows than any inbox has. */
 const allRows = 1_000_000_000;
 
 /** Drops the oldest deliveries of those, beyond the newest that are kept. Gives their number. */

@@ -25,10 +25,8 @@ export function* storeLabels(
   return leads.length === 0 ? [] : [...labels.values()];
 }
 
-/** Rows that one query reads: there may be millions. */
 const pageRows = 1000;
 
-/** Targets that some lead waits for, or is dead for. */
 const undoneTargets = (driver: DatabaseReader): Promise<Rows> =>
   driver.read(sql`SELECT name, label FROM @targets
     WHERE EXISTS (SELECT 1 FROM @forwards WHERE target = name AND state <> 'done')`);
@@ -81,7 +79,6 @@ export async function targetCounts(
   );
 }
 
-/** Tells where each of the leads stands at its targets. */
 export async function forwardsOf(
   driver: Driver,
   leadIds: readonly string[],

@@ -21,12 +21,10 @@ import { cannotOpen, cannotRead, cannotWrite, FileFault, isBusy, sqliteCode } fr
 
 type Options = Pick<StoreOptions, 'location' | 'clock' | 'warn'>;
 
-/** Opens the file, and makes it if it is missing. Throws a `ConfigError` that says why it cannot. */
 export async function openSqliteDriver(options: Options): Promise<SqliteDriver> {
   return new SqliteDriver(await openDatabase(options.location, options), options);
 }
 
-/** Opens the file, which must exist and stays as it is, for reading only. */
 export async function openSqliteReadOnly(location: string, clock: Clock): Promise<SqliteDriver> {
   return new SqliteDriver(await openReadOnly(location), { location, clock, warn: () => undefined });
 }
@@ -34,7 +32,6 @@ export async function openSqliteReadOnly(location: string, clock: Clock): Promis
 /** These hold for the whole database: a smaller transaction would fail with the same. */
 const wholeDatabaseCodes = /^SQLITE_(FULL|READONLY|NOTADB|CANTOPEN|PROTOCOL|BUSY|LOCKED)/;
 
-/** An embedded database. Once it is open, nothing here blocks the event loop while another process writes. */
 class SqliteDriver implements Driver {
   readonly location: string;
   readonly dialect = sqliteDialect;
@@ -42,7 +39,6 @@ class SqliteDriver implements Driver {
   readonly #database: Database;
   readonly #options: Options;
   readonly #health: FileHealth;
-  /** The path led to this file when it was opened. */
   readonly #file: string | undefined;
   #lost: FileFault | undefined;
   #statements: Statements;
@@ -224,7 +220,6 @@ export class Statements {
     this.#database = database;
   }
 
-  /** Gives the rows of what only reads. */
   run(statement: Query | Insertion): Rows {
     if (!(statement instanceof Query)) {
       this.#insert(statement);
@@ -254,7 +249,6 @@ export class Statements {
 /** Rows that one statement inserts at most: a power of two. */
 const maxRows = 32;
 
-/** Prepared statements of one table that are kept at most. */
 const maxPrepared = 32;
 
 /**
@@ -264,7 +258,6 @@ const maxPrepared = 32;
 class RowInsertion {
   readonly #database: Database;
   readonly #table: string;
-  /** By the number of rows, and the columns that differ as bits above it. */
   readonly #prepared = new Map<number, Statement>();
 
   constructor(database: Database, table: string) {

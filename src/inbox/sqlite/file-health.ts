@@ -1,23 +1,17 @@
-import { open, rm, statfs } from 'node:fs/promises';
+import { rm, statfs, writeFile } from 'node:fs/promises';
 import { saveDamaged } from '../errors.ts';
-import { inMemory, type StoreOptions } from '../store-options.ts';
+import { inMemory, roomBytes, type StoreOptions } from '../store-options.ts';
 import { isDamage, sqliteCode } from './sqlite-errors.ts';
 
-/** The largest delivery needs so many bytes: a body may have 1 MiB. */
-const roomBytes = 1.5 * 1024 * 1024;
-
-/** Whether there is room for what comes in the file of an open inbox, and whether it is damaged, which is said once. */
 export class FileHealth {
   readonly #options: Pick<StoreOptions, 'location' | 'warn'>;
   #isDamageSaid = false;
-  /** Why the last write failed for want of room. */
   #noRoom: Error | undefined;
 
   constructor(options: Pick<StoreOptions, 'location' | 'warn'>) {
     this.#options = options;
   }
 
-  /** Something failed with what the database threw. */
   failed(error: unknown): void {
     if (!(error instanceof Error)) return;
     if (/^SQLITE_(FULL|IOERR)/.test(sqliteCode(error))) this.#noRoom = error;
@@ -41,14 +35,7 @@ export class FileHealth {
     if (location === inMemory || (this.#noRoom === undefined && !(await this.#isNearlyFull()))) return;
     const path = `${location}.room`;
     try {
-      const file = await open(path, 'w', 0o600);
-      try {
-        await file.writeFile(Buffer.alloc(roomBytes));
-        await file.datasync();
-      } finally {
-        await file.close();
-        await rm(path, { force: true });
-      }
+      await writeFile(path, Buffer.alloc(roomBytes), { mode: 0o600, flush: true });
       this.#noRoom = undefined;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -57,6 +44,8 @@ export class FileHealth {
         throw this.#noRoom ?? Object.assign(new Error('no room', { cause: error }), { code: 'SQLITE_FULL' });
       }
       throw error;
+    } finally {
+      await rm(path, { force: true });
     }
   }
 

@@ -42,7 +42,6 @@ export async function loadLibsql(
   }
 }
 
-/** The URL of a file that must exist, and that is not written to. */
 export const readOnlyUrl = (path: string): string => `${pathToFileURL(path).href}?mode=ro`;
 
 /** The URL of a file that no process writes to, in a directory that cannot be written to either. A `-wal` beside it is not read. */

@@ -11,7 +11,6 @@ import { textOf } from '../sql/row.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
 import { cannotOpen, faultOf, isBusy, isDamage, sqliteCode } from './sqlite-errors.ts';
 
-/** How long opening waits for another process's transaction, in milliseconds. */
 const busyMs = 5000;
 
 /**
@@ -46,7 +45,6 @@ export async function openDatabase(
   }
 }
 
-/** Opens a database that exists, and changes nothing. Throws as `openDatabase` does. */
 export async function openReadOnly(path: string): Promise<Database> {
   const Libsql = await loadLibsql();
   const open = (url: string): Database => {
@@ -96,7 +94,6 @@ export function shrink(database: Database): unknown {
   return failed ?? logFailure;
 }
 
-/** Rewrites the file; what was there before may still be in the log. Returns what it failed with. */
 function vacuum(database: Database): unknown {
   // A copy of all that is live is made on the way, which the database would hold in memory.
   const failed = vacuumWith(database, 'PRAGMA temp_store = FILE');
@@ -107,13 +104,10 @@ function vacuum(database: Database): unknown {
   // Perhaps that directory is a small one in memory, and there is room beside the inbox.
   const path = textOf(database.prepare('PRAGMA database_list').all([])[0]?.['file']);
   const directory = dirname(path).replaceAll("'", "''");
-  const isDone =
-    undefined ===
-    vacuumWith(database, `PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${directory}'`);
-  return isDone ? undefined : failed;
+  const settings = `PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${directory}'`;
+  return vacuumWith(database, settings) === undefined ? undefined : failed;
 }
 
-/** `settings`: of temporary files, for this alone; without them they are kept in memory. */
 function vacuumWith(database: Database, settings?: string): unknown {
   // A disk that is full of what follows has no room for what the log would add to the file.
   emptyLog(database);
@@ -129,7 +123,6 @@ function vacuumWith(database: Database, settings?: string): unknown {
   }
 }
 
-/** Brings what is in the log to the file, and the log to no length. */
 function emptyLog(database: Database): unknown {
   try {
     const [row] = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
@@ -139,12 +132,10 @@ function emptyLog(database: Database): unknown {
   }
 }
 
-/** The database says it in a row. */
 class LogInUseError extends Error {
   readonly code = 'SQLITE_BUSY';
 }
 
-/** Describes a failure to rewrite the file. */
 export function notOverwritten(inbox: string, failed: unknown): Problem {
   const kind = isBusy(failed) ? 'inbox-in-use' : 'inbox-not-overwritten';
   if (failed instanceof LogInUseError) {
@@ -184,10 +175,8 @@ function overwriteErased(database: Database, inbox: string, warn: StoreOptions['
   else if (!isBusy(failed)) warnOf(notOverwritten(inbox, failed));
 }
 
-/** How long to wait for others that use the inbox, in milliseconds. */
 const waitMs = 10_000;
 
-/** Between two attempts, in milliseconds. */
 const pauseMs = 50;
 
 /** How long one attempt may wait without an event loop, in milliseconds. */

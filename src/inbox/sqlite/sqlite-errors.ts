@@ -30,13 +30,11 @@ const faults: Readonly<Record<string, StoreFault>> = {
   },
 };
 
-/** The database's name for what failed, such as `SQLITE_BUSY`; empty for any other error. */
 export const sqliteCode = (error: unknown): string => {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === 'string' ? code : '';
 };
 
-/** Another process has it in use, and may not a moment later. */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 
 export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');

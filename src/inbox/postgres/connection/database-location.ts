@@ -7,24 +7,19 @@ import type { StoreOptions } from '../../store-options.ts';
 import { type DatabaseUrl, isLocal, parseDatabaseUrl, sslModeFor } from './database-url.ts';
 import type { PasswordFile } from './password-file.ts';
 
-/** The places where passwords are looked for that do not stand in the URL. */
+/** The variable `PGPASSWORD`, and `PGPASSFILE` or `.pgpass` in the home directory. */
 interface PasswordSources {
-  /** The variable `PGPASSWORD`. */
   readonly environment: Secret | undefined;
-  /** `PGPASSFILE`, or `.pgpass` in the home directory; undefined: none is read. */
-  readonly file: PasswordFile | undefined;
+  readonly file: PasswordFile;
 }
 
-/** An inbox in a PostgreSQL database: what is needed to connect to it. */
 export interface DatabaseLocation {
   /** User and password may be replaced while it is in use (`renewCredentials`). */
   url: DatabaseUrl;
   readonly passwords: PasswordSources;
-  /** The file that the URL was read from. */
   readonly file?: string | undefined;
   /** The URL as it is shown: without password, and without parameters that name files. */
   readonly shown: string;
-  /** Says what the operator has to know of the connection. */
   readonly warn: StoreOptions['warn'];
 }
 
@@ -88,7 +83,6 @@ function systemUser(): string {
   }
 }
 
-/** The path at which libpq looks for it; empty where there is no such place. */
 function usualFile(env: LocationOptions['env'], platform: string): string {
   const home = homeDirectory(env);
   if (platform === 'win32') return join(env['APPDATA'] ?? home ?? '', 'postgresql', 'pgpass.conf');

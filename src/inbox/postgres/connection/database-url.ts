@@ -9,7 +9,6 @@ type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
 type SessionAttributes = 'any' | 'read-write' | 'primary';
 
 export interface DatabaseHost {
-  /** A host name or address, IPv6 without brackets, or the directory of a unix socket. */
   readonly name: string;
   readonly port: number;
   readonly isSocket: boolean;
@@ -17,14 +16,11 @@ export interface DatabaseHost {
 
 /** A PostgreSQL URL, checked; nothing of it was looked up. */
 export interface DatabaseUrl {
-  /** In the order in which they are tried. */
   readonly hosts: readonly DatabaseHost[];
   readonly user: string;
   readonly password: Secret | undefined;
   readonly database: string;
-  /** The schema of the inbox. */
   readonly schema: string;
-  /** The mode as it is written; undefined where it is not. */
   readonly sslMode: SslMode | undefined;
   /** Paths of PEM files. `system` as the first is the machine's own authorities. */
   readonly sslRootCert: string | undefined;
@@ -34,11 +30,9 @@ export interface DatabaseUrl {
   /** Milliseconds, for each host. */
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
-  /** The server gets these options for each session, as libpq's `options`. */
   readonly options: string | undefined;
   /** Names of parameters that say nothing to this program. */
   readonly ignored: readonly string[];
-  /** A receiver that starts before its database waits for it. */
   readonly isWaitedFor: boolean;
   /** `sslmode=disable` is meant for other machines, too. */
   readonly isInsecure: boolean;
@@ -95,7 +89,6 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
   };
 }
 
-/** Whether nothing but this machine is reached by it. */
 export const isLocal = ({ name, isSocket }: DatabaseHost): boolean =>
   isSocket || isLoopback(name.includes(':') ? `[${name}]` : name);
 
@@ -160,7 +153,6 @@ function choice<const V extends string>(
   throw wrong(`has ${name}=${value}, which is not one of ${choices.join(', ')}`);
 }
 
-/** The parts of a PostgreSQL URL, percent-decoded; empty parts are left out. */
 interface UrlParts {
   readonly user: string | undefined;
   readonly password: string | undefined;

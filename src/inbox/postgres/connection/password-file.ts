@@ -18,11 +18,11 @@ interface Account extends Pick<DatabaseUrl, 'database' | 'user'> {
  * missing file holds none; one that others may read is left out, as libpq does, with a warning.
  */
 export async function passwordFromFile(
-  file: PasswordFile | undefined,
+  file: PasswordFile,
   account: Account,
   warn: StoreOptions['warn'],
 ): Promise<Secret | undefined> {
-  const text = file && (await readPrivately(file, warn));
+  const text = await readPrivately(file, warn);
   const password = text === undefined ? undefined : findPassword(text, account);
   return password === undefined ? undefined : new Secret(password);
 }
