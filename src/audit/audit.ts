@@ -32,33 +32,28 @@ const unreceivedBatch = 64;
 export interface AuditOptions {
   readonly service: Service;
   readonly received: ReceivedSide;
-  /** The service is asked this. */
   readonly query: LeadQuery;
-  /** Checked here, for the leads of both sides. */
+  /** The leads of both sides are checked here. */
   readonly filter: LeadFilter;
   /** Classes that cannot be told: the filter judges what only one side shows, or the received side lacks something. */
   readonly undecidable: readonly FindingClass[];
-  /** By the clock here. */
   readonly times: Omit<AuditTimes, 'clockAheadMs'>;
   readonly comparison: Comparison;
   /** Takes a walk that proves nothing for a complete one. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
-  /** Called again and again during the walk; `total` where the service tells one. */
   readonly onProgress: (compared: number, total: number | undefined) => void;
 }
 
 /** `byClass` has null for a class that cannot be told. */
 export interface AuditCounts {
-  /** Leads of the service's list that match. */
   readonly pulled: number;
   /** Received leads that match, or that are in the list. */
   readonly received: number;
-  /** Leads on both sides. */
   readonly matched: number;
   readonly byClass: Readonly<Record<FindingClass, number | null>>;
   /** The time at which the oldest lead was created that the service listed, ms; undefined where no lead says it. */
   readonly horizon: number | undefined;
-  /** Records of the list that match and have no usable id. */
+  /** Records of the list without a usable id. */
   readonly withoutId: number;
   /** Leads on both sides whose bytes differ, while the received ones were pruned. */
   readonly notCompared: number;
@@ -77,16 +72,11 @@ export class Audit {
   /** By how much a service's clock is ahead that does not decide, since the service lists younger leads; otherwise 0. */
   disprovenAheadMs = 0;
   #horizon: number | undefined;
-  /** The time at which the lead was created that the service listed last. */
   #before: number | undefined;
   #isNewestFirst = true;
-  /** Leads that the service listed so far, those that do not match as well. */
   listed = 0;
   #withoutId = 0;
-  /**
-   * Leads that the service does not list, or lists outside of the window or the filters; and those that it does not list
-   * either, and of which the filter would have to see what was pruned.
-   */
+  /** Leads that the service does not list, or lists outside of the window or the filters. */
   readonly #unlisted = { count: 0, notJudged: 0 };
   #isWhole = false;
   #isProven = true;
@@ -121,7 +111,7 @@ export class Audit {
     const { counts, findings } = this.#comparer;
     const { notCompared } = counts;
     const { notJudged } = this.#unlisted;
-    // What was pruned may be among them: none that was found is no proof that there is none.
+    // A class may have leads among those that were pruned.
     const isHidden = (kind: FindingClass): boolean =>
       findings.count(kind) === 0 &&
       ((kind === 'different' && notCompared > 0) || (kind === 'extra' && notJudged > 0));
@@ -193,7 +183,6 @@ export class Audit {
     this.#cannotDecide(unlistedClasses);
   }
 
-  /** Leads are dated by the service's clock. */
   #useClock(drift: number): void {
     if (Math.abs(drift) <= agreeingMs) return;
     const { startedAt, settledBefore, lateAfterMs } = this.#options.times;
@@ -221,7 +210,6 @@ export class Audit {
     this.#undecidable = [...this.#undecidable, ...classes];
   }
 
-  /** Yields the leads that match, in batches. */
   *#matching(leads: readonly RawLead[]): Generator<readonly TemporaryLead[]> {
     let batch: TemporaryLead[] = [];
     for (const lead of leads) {
@@ -246,11 +234,9 @@ export class Audit {
     if (batch.length > 0) yield batch;
   }
 
-  /** Finds the received leads that the service does not list, after a complete walk. */
   async #findUnlistedLeads(listed: IdSet): Promise<void> {
     const { received, filter, service } = this.#options;
     const { since } = filter;
-    // Another one than that of the walk, whose notes are about the service's leads.
     const { matches } = leadFilter(filter);
     let arePruned = false;
     const isDated = received.hasTimes && since !== undefined;
@@ -274,7 +260,7 @@ export class Audit {
     const record = recordOf(stored.body);
     const { createdAt } = record;
     const receivedAt = received.hasTimes ? stored.receivedAt : undefined;
-    // It is not asked for.
+    // Nothing says that it is of the window.
     if (readCreatedAt(createdAt) === undefined && !isWithin(receivedAt, filter)) return;
     if (!matches(record)) return;
     const sides: LeadFacts['sides'] = listed.has(stored.leadId)
@@ -284,7 +270,6 @@ export class Audit {
       this.#unlisted.count += 1;
   }
 
-  /** Whether there is a finding. */
   async #addUnlisted(lead: LeadFacts): Promise<boolean> {
     const finding = classifyLead(lead, this.#times, this.#horizon);
     if (finding !== undefined) await this.#comparer.findings.add(finding);

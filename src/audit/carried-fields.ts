@@ -9,7 +9,7 @@ import {
   quote,
 } from '../json/bytes.ts';
 
-/** Shapes that are remembered, and fields: leads whose members are named by chance have no end of them. */
+/** Leads whose members are named by chance have no end of shapes and fields. */
 const mostShapes = 10_000;
 
 /** Fields that some lead of many has, null aside. Only leads of a new shape are looked at. */
@@ -17,7 +17,6 @@ export class CarriedFields {
   readonly #paths = new Set<string>();
   readonly #shapes = new Set<number>();
 
-  /** A record in compact JSON. */
   add(record: Uint8Array): void {
     const shape = shapeOf(record);
     if (this.#shapes.has(shape) || this.#isFull) return;
@@ -36,7 +35,7 @@ export class CarriedFields {
   }
 }
 
-/** Outside of strings it stands in no other value. */
+/** Outside of strings only `null` has this letter. */
 const firstOfNull = 0x6e;
 
 /**

@@ -1,16 +1,14 @@
 import { readCreatedAt } from '../lead/raw-lead.ts';
 import { isTestId } from '../lead/test-id.ts';
 
-/** The classes of problems. */
 export const problemClasses = ['refused', 'missing', 'extra', 'different', 'waiting', 'late'] as const;
 
 /** The classes of leads that cannot be judged yet, or are too old to be compared. */
 export const openClasses = ['unsettled', 'beyond-horizon'] as const;
 
-/** The classes of leads that are named one by one. */
 export const findingClasses = [...problemClasses, ...openClasses] as const;
 
-/** All classes. The service never had the test leads, which is as it should be: they are counted, and not listed. */
+/** Test leads, which the service never had, are counted and not listed. */
 export const allClasses = ['test', ...findingClasses] as const;
 
 /** The classes of leads that the service does not list. */
@@ -31,10 +29,8 @@ export const meanings: Readonly<Record<FindingClass, string>> = {
   'beyond-horizon': 'older than what the service still lists: not counted',
 };
 
-/** The classes of leads that are in the service's list and not in the inbox. */
 export type UnreceivedClass = 'refused' | 'missing';
 
-/** A lead that is not the same on both sides. */
 export interface Finding {
   readonly class: FindingClass;
   readonly id: string;
@@ -42,24 +38,18 @@ export interface Finding {
   readonly fields: readonly string[] | null;
   /** The text of the service, or else that of the received lead. */
   readonly createdAt: string | null;
-  /** ISO 8601. */
   readonly receivedAt: string | null;
-  /** A sentence that says why the lead is in its class. */
   readonly reason: string | null;
 }
 
-/** The facts about one lead after everything was looked up. */
 export interface LeadFacts {
   readonly id: string;
-  /** The text in the lead. */
   readonly createdAt: string | undefined;
-  /** Milliseconds since the epoch; undefined where that is not known. */
   readonly receivedAt?: number | undefined;
   readonly sides:
     | { readonly on: 'both'; readonly differing: readonly string[]; readonly isWaiting: boolean }
     /** The lead is in the service's list alone. `rejection`: why a delivery with its id was rejected. */
     | { readonly on: 'service'; readonly rejection: string | undefined }
-    /** The lead was received with fields that the filter asks for, and is listed with others. */
     | { readonly on: 'both-unequally' }
     /** The lead was received, and is not listed. `isPruned`: only the time at which it came is left of it. */
     | { readonly on: 'inbox'; readonly isPruned: boolean };
@@ -120,13 +110,11 @@ interface Settled {
 
 const test: Settled = { class: 'test', reason: null };
 
-/** By the service's clock. */
 interface Lifetime {
   readonly created: number | undefined;
   readonly receivedAt: number | undefined;
 }
 
-/** The class of a lead that is old enough. */
 function classOfSettled(
   sides: LeadFacts['sides'],
   lifetime: Lifetime,
@@ -188,6 +176,5 @@ function isUnderWay(
   return (receivedAt ?? 0) >= startedAt || isUnsettled(created ?? receivedAt);
 }
 
-/** The time as JSON shows it. */
 export const isoTime = (ms: number | undefined): string | null =>
   ms === undefined ? null : new Date(ms).toISOString();

@@ -25,18 +25,15 @@ interface ComparisonOptions {
   readonly comparison: Comparison;
 }
 
-/** A lead as it was pulled, and its row in the inbox. */
 interface LeadPair {
   readonly lead: TemporaryLead;
   readonly stored: ReceivedLead;
 }
 
-/** A lead on both sides. */
 interface MatchedLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>, DifferingFields {
   readonly isWaiting: boolean;
 }
 
-/** The leads of one batch that are kept. */
 interface JudgedLeads {
   readonly findings: Finding[];
   readonly undecided: MatchedLead[];
@@ -48,16 +45,13 @@ export const batchSize = 250;
 /** Compares pulled leads with what was received, batch by batch, and keeps what it finds. */
 export class LeadComparer {
   readonly findings = new FindingSpool();
-  /** The leads that are not in the inbox. */
   readonly unreceived: Readonly<Record<UnreceivedClass, Spool<TemporaryLead>>> = {
     refused: leadSpool(),
     missing: leadSpool(),
   };
-  /** The numbers of the received leads that were pulled. */
   readonly pulledSeqs = new Set<number>();
   readonly counts = {
     pulled: 0,
-    /** Leads that are on both sides. */
     matched: 0,
     /** Leads on both sides whose bytes differ, while the received ones were pruned. */
     notCompared: 0,
@@ -73,7 +67,6 @@ export class LeadComparer {
     this.#options = options;
   }
 
-  /** At most `batchSize` leads of the service's list. */
   async add(leads: readonly TemporaryLead[]): Promise<void> {
     this.counts.pulled += leads.length;
     const rows = await this.#lookUp(leads);
@@ -86,7 +79,6 @@ export class LeadComparer {
     await this.#compare(certain);
   }
 
-  /** To be called once, after a complete walk. */
   async finish(signal: AbortSignal): Promise<void> {
     await this.#lookUpAgain(signal);
     await this.#judgeUndecided(signal);
@@ -217,18 +209,15 @@ export class LeadComparer {
   }
 }
 
-/** The place of leads in a body, and the field that is their id. */
 export interface LeadsInBodies {
   readonly leadAt: LeadAt;
   readonly idField: IdField;
 }
 
-/** The received leads, and what is known beside them. */
 export interface ReceivedSide {
   readonly leads: ReceivedLeads;
   /** Classes that only a receiver's own record shows. */
   readonly undecidable: readonly FindingClass[];
-  /** Whether it is known when each lead was received. */
   readonly hasTimes: boolean;
   /** The time at which the received leads were written down, ms; undefined where that is now. */
   readonly writtenAt?: number | undefined;

@@ -4,9 +4,7 @@ import { backslash, bufferOf, closeBrace, colon, comma, compact, quote } from '.
 import { changeMember } from '../json/change-members.ts';
 import { readCreatedAt } from '../lead/raw-lead.ts';
 
-/** How the fields of a lead are compared, and which are not. */
 export interface Comparison {
-  /** It is another thing on each side. */
   readonly statusField: StatusField;
   /** Members that hold the id: the leads were found by it, and a number has the same digits as a text. */
   readonly idNames: readonly string[];
@@ -14,9 +12,7 @@ export interface Comparison {
   readonly ignored: readonly string[];
 }
 
-/** Dotted names of fields. */
 export interface DifferingFields {
-  /** Their values do not mean the same. */
   readonly differing: readonly string[];
   /** Only the pulled lead has them. Where other pushes carry one of these, that is a difference, too. */
   readonly absent: readonly string[];

@@ -26,11 +26,9 @@ export interface RepairOptions {
   readonly store: StoreLeads | undefined;
   readonly delivery: LeadDelivery | undefined;
   readonly signal: AbortSignal;
-  /** Called with the number of leads that are done. */
   readonly onProgress: (leads: number) => void;
 }
 
-/** The error that ended a repair early. */
 interface Failure {
   readonly error: unknown;
 }
@@ -39,7 +37,6 @@ export interface RepairResult {
   /** The leads that the inbox has now; where nothing shows that, those that the receiver has acknowledged. */
   readonly repaired: ReadonlySet<string>;
   readonly acknowledged: ReadonlySet<string>;
-  /** The attempts to deliver. */
   readonly tally: RunTally;
   readonly failure: Failure | undefined;
 }
@@ -99,7 +96,6 @@ async function storeAll(
 /** The classes that can be repaired: leads of neither are in the inbox. */
 export const repairedClasses = ['refused', 'missing'] as const satisfies readonly UnreceivedClass[];
 
-/** The ids of leads that are not repaired. */
 export interface SkippedLeads {
   /** The leads that came by themselves after they were found missing. */
   readonly arrived: Set<string>;
@@ -131,24 +127,18 @@ export async function* unreceivedLeads(
   }
 }
 
-/** Says where and how leads are delivered. */
 export interface LeadDelivery {
   readonly createSender: (schedule: RetrySchedule) => Sender;
-  /** Makes one delivery for each lead, with an id of its own. */
-  readonly deliveriesOf: (leads: LostLeads) => AsyncIterable<readonly OutgoingDelivery[]>;
+  readonly deliveriesOf: (leads: AsyncIterable<LostLead>) => AsyncIterable<OutgoingDelivery>;
   readonly clock: Clock;
 }
 
 /** Requests in flight: a repair does not have to be quick, and the receiver has other work. */
 const concurrency = 4;
 
-/** A receiver that fails so many leads in a row gets no further ones. */
 const mostFailures = 20;
 
-/**
- * Neither does one that acknowledges nothing for so long, in milliseconds, and in so many attempts. That is longer than a lead
- * is tried, unless each attempt hangs, or the receiver asks for long waits.
- */
+/** A lead is tried for less time, unless each attempt hangs, or the receiver asks for long waits. */
 const longestSilenceMs = 5 * 60_000;
 const attemptsInSilence = 5;
 
@@ -172,7 +162,7 @@ async function deliverLeads(
   };
   let silence = { since: clock.steady(), attempts: 0, failures: 0 };
   const run = await runDeliveries({
-    source: deliveriesOf(leads),
+    source: deliveriesOf(oneByOne(leads)),
     sender: createSender(
       repairSchedule(
         () => acknowledged.size > 0,
@@ -205,6 +195,10 @@ async function deliverLeads(
   return failure ?? run.failure;
 }
 
+async function* oneByOne(leads: LostLeads): AsyncGenerator<LostLead> {
+  for await (const batch of leads) yield* batch;
+}
+
 /** Whether the receiver would answer any other lead in the same way. */
 const failsAnyLead = (result: PostResult): boolean =>
   !result.ok || result.status >= 500 || result.status === 410 || result.status === 429;
@@ -212,7 +206,6 @@ const failsAnyLead = (result: PostResult): boolean =>
 /** In seconds. Where a receiver fails half the time, one lead in a million stays undelivered after three minutes. */
 const waits = [1, 2, 4, 8, ...Array.from({ length: 15 }, () => 10)];
 
-/** A lead is tried so often at a receiver that has acknowledged nothing so far. */
 const attemptsWithoutSuccess = 5;
 
 /**

@@ -20,13 +20,13 @@ const schema = `
   CREATE TABLE received.leads (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB, body BLOB);
 `;
 
-/** Leads of one statement: a statement for each lead costs more than all else that is done for it. */
+/** A statement for each lead would cost more than all else that is done for it. */
 const leadsInStatement = 100;
 
 const insertOf = (leads: number): string =>
   `INSERT INTO leads (id, digest, body) VALUES ${Array(leads).fill('(?, ?, ?)').join()} ON CONFLICT (id) DO NOTHING`;
 
-/** A lead of a file; of a bare id nothing else is known. */
+/** A bare id has no body. */
 export interface FiledLead {
   readonly id: string;
   readonly body: Uint8Array | undefined;
@@ -97,7 +97,6 @@ export class LeadDatabase implements ReceivedLeads {
     return Promise.resolve(leads);
   }
 
-  /** The numbers have no gaps. */
   async *seqsSince(): AsyncGenerator<readonly number[]> {
     for (let first = 1; first <= this.size; first += 1000) {
       const length = Math.min(1000, this.size - first + 1);

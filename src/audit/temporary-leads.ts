@@ -8,12 +8,9 @@ import { linesOf } from '../files/read.ts';
 import { utf8 } from '../json/bytes.ts';
 import type { Finding, FindingClass } from './classify-lead.ts';
 
-/** A lead of the service's list. */
 export interface TemporaryLead {
   readonly id: string;
-  /** The text in the lead. */
   readonly createdAt: string | undefined;
-  /** The service's own, compact. */
   readonly bytes: Uint8Array;
 }
 
@@ -95,14 +92,12 @@ export const leadSpool = (): Spool<TemporaryLead> =>
     },
   );
 
-/** Values that JSON holds as they are. */
 export const plainSpool = <T>(): Spool<T> =>
   new Spool<T>(
     (value) => value,
     (json) => json as T,
   );
 
-/** Findings by class. */
 export class FindingSpool {
   readonly #byClass = new Map<FindingClass, Spool<Finding>>();
 
@@ -116,7 +111,6 @@ export class FindingSpool {
     await spool.add(finding);
   }
 
-  /** Class by class, in the order in which they were found. May be read again. */
   async *findings(classes: readonly FindingClass[]): AsyncGenerator<Finding> {
     for (const kind of classes) yield* this.#byClass.get(kind)?.values() ?? [];
   }
@@ -130,7 +124,7 @@ export class FindingSpool {
 async function openUnlinked(): Promise<FileHandle> {
   const path = join(tmpdir(), `leads-${randomBytes(16).toString('hex')}`);
   const file = await open(path, 'wx+', 0o600);
-  // At once: a process that is killed in between leaves it.
+  // The call is synchronous, since a process that is killed in between leaves the file.
   rmSync(path, { force: true });
   return file;
 }

@@ -6,13 +6,11 @@ import { wrap } from './wrap.ts';
 
 type Outcome = keyof Marks;
 
-/** A thing that a command looked at. */
 export interface Finding {
   readonly outcome: Outcome;
   /** Findings of one group are drawn together: those that passed in one line. */
   readonly group: string;
   readonly name: string;
-  /** How much it matters, such as `must`. */
   readonly level: string;
   readonly expected: string;
   /** A sentence about what was found, or why nothing was. */
@@ -33,14 +31,11 @@ export interface Finding {
 export interface Report {
   readonly title: string;
   readonly findings: readonly Finding[];
-  /** Sentences about all findings. */
   readonly remarks: readonly string[];
   /** The sentence that a reader must not miss. */
   readonly conclusion: string;
   readonly isInOrder: boolean;
-  /** The last line of JSON. */
   readonly summary: object;
-  /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly ms: number;
 }
@@ -76,7 +71,6 @@ export async function printReportText(report: Report, context: PrintContext): Pr
 export interface Style {
   readonly colours: Palette;
   readonly marks: Marks;
-  /** Columns of the terminal. */
   readonly width: number;
 }
 
@@ -121,7 +115,6 @@ function groupedBy(findings: readonly Finding[], keyOf: (finding: Finding) => st
   return keys.map((key) => findings.filter((finding) => keyOf(finding) === key));
 }
 
-/** Columns for the names of groups. */
 const groupWidth = 11;
 
 /** A mark, the group, and a text that is wrapped beside it. */

@@ -4,7 +4,6 @@ import type { Clock } from '../time/clock.ts';
 import type { Attempt, Sender } from './sender.ts';
 import type { OutgoingDelivery } from './sign-request.ts';
 
-/** An attempt of a run, with the time that counts in its summary. */
 export interface TimedAttempt {
   readonly attempt: Attempt;
   /** Until the end of the answer: in an open loop from the intended start, otherwise from the real one; ms. */
@@ -12,16 +11,14 @@ export interface TimedAttempt {
 }
 
 export interface DeliveryRunOptions {
-  /** In batches; read no faster than deliveries are started. */
-  readonly source: AsyncIterable<readonly OutgoingDelivery[]>;
+  /** Read no faster than deliveries are started. */
+  readonly source: AsyncIterable<OutgoingDelivery>;
   readonly sender: Sender;
-  /** Requests in flight at one time. */
   readonly concurrency: number;
-  /** Makes it an open loop: each delivery is to start so many milliseconds after the one before. */
+  /** Milliseconds between the starts of an open loop; left out: a closed loop. */
   readonly intervalMs?: number | undefined;
-  /** No delivery is started after this time; ms. */
+  /** In milliseconds; no delivery is started later. */
   readonly forMs?: number | undefined;
-  /** No more than so many are started. */
   readonly count?: number | undefined;
   readonly clock: Clock;
   /** Ends the run: what is in flight is cut, and not reported. */
@@ -30,21 +27,19 @@ export interface DeliveryRunOptions {
   readonly onAttempt: (attempt: TimedAttempt) => Promise<void> | void;
 }
 
-/** How a run went, beside its attempts. */
 export interface DeliveryRunResult {
   readonly started: number;
   /** Deliveries of an open loop that had to wait for a free slot. */
   readonly late: number;
   readonly elapsedMs: number;
-  /** The time from the first start to the intended start of one more delivery. */
   readonly startingMs: number;
-  /** Why it ended early, other than by the signal: the source failed, or a delivery could not be signed. */
+  /** The source failed, or a delivery could not be signed. */
   readonly failure: { readonly error: unknown } | undefined;
 }
 
 /** Deliveries that wait for a slot or a retry: they are held in memory. */
 const mostWaiting = 1000;
-/** By how much a slow source may prolong an open loop that has a duration; ms. */
+/** A slow source prolongs an open loop by at most so many milliseconds. */
 const mostDelayMs = 1000;
 
 /**
@@ -56,7 +51,6 @@ const mostDelayMs = 1000;
 export async function runDeliveries(options: DeliveryRunOptions): Promise<DeliveryRunResult> {
   const { source, sender, concurrency, intervalMs, forMs = Infinity, count = Infinity } = options;
   const { clock, signal, onAttempt } = options;
-  // Everything that waits or is in flight listens to it.
   setMaxListeners(0, signal);
   const slots = new Slots(concurrency);
   const places = new Slots(mostWaiting + concurrency);
@@ -101,36 +95,34 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
   const startAll = async (): Promise<void> => {
     let nextAt = startedAt;
     let askedAt = startedAt;
-    for await (const batch of source) {
+    for await (const delivery of source) {
       // The run begins when there is something to deliver. The time that a slow source takes later is not the receiver's.
       if (started === 0) startedAt = nextAt = clock.steady();
       else nextAt += Math.max(0, clock.steady() - Math.max(askedAt, nextAt));
-      for (const delivery of batch) {
-        if (intervalMs !== undefined) {
-          if (started * intervalMs >= forMs || nextAt - startedAt >= forMs + mostDelayMs) return;
-          if (nextAt > clock.steady()) await sleep(nextAt - clock.steady());
-          if (isOver()) return;
-        }
-        // The place comes before the slot: retries, which free places, wait for the slot.
-        const leavePlace = await places.acquire();
-        const slot = slots.acquire();
-        if (intervalMs !== undefined) {
-          if (slot instanceof Promise) late += 1;
-          start(delivery, nextAt, leavePlace, slot);
-          nextAt += intervalMs;
-        } else {
-          const release = await slot;
-          if (isOver() || clock.steady() - startedAt >= forMs) {
-            release();
-            return;
-          }
-          start(delivery, clock.steady(), leavePlace, release);
-        }
-        await isBehind;
-        isBehind = undefined;
+      if (intervalMs !== undefined) {
+        if (started * intervalMs >= forMs || nextAt - startedAt >= forMs + mostDelayMs) return;
+        if (nextAt > clock.steady()) await sleep(nextAt - clock.steady());
         if (isOver()) return;
-        askedAt = clock.steady();
       }
+      // The place comes before the slot: retries, which free places, wait for the slot.
+      const leavePlace = await places.acquire();
+      const slot = slots.acquire();
+      if (intervalMs !== undefined) {
+        if (slot instanceof Promise) late += 1;
+        start(delivery, nextAt, leavePlace, slot);
+        nextAt += intervalMs;
+      } else {
+        const release = await slot;
+        if (isOver() || clock.steady() - startedAt >= forMs) {
+          release();
+          return;
+        }
+        start(delivery, clock.steady(), leavePlace, release);
+      }
+      await isBehind;
+      isBehind = undefined;
+      if (isOver()) return;
+      askedAt = clock.steady();
     }
   };
   await startAll().catch(fail);
@@ -140,19 +132,13 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
   return { started, late, elapsedMs, startingMs, failure };
 }
 
-/** Counts the attempts of a run in fixed memory. */
 export class RunTally {
   readonly latency = new LatencyHistogram();
-  /** By the status of the answer, or by what happened instead of one. */
   readonly byStatus = new Map<string, number>();
   attempts = 0;
-  /** Deliveries that were answered 200. */
   acknowledged = 0;
-  /** Deliveries that were given up. */
   failed = 0;
-  /** Attempts that were answered, in whatever way. */
   answered = 0;
-  /** The first attempt that was not acknowledged. */
   firstFailure: Attempt | undefined;
 
   add({ attempt, latencyMs }: TimedAttempt): void {
@@ -171,7 +157,6 @@ export class RunTally {
   }
 }
 
-/** Gives a slot back; to be called once. */
 export type Release = () => void;
 
 type Slot = Release | Promise<Release>;
@@ -192,7 +177,6 @@ export class Slots {
     return this.#isPaused;
   }
 
-  /** A slot at once, or as soon as one is free. */
   acquire(): Slot {
     if (!this.#isPaused && this.#free > 0) {
       this.#free -= 1;
@@ -201,7 +185,6 @@ export class Slots {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** No slot is given until `resume`; what runs goes on. */
   pause(): void {
     this.#isPaused = true;
   }
@@ -228,15 +211,13 @@ export class Slots {
   }
 }
 
-/** A summary of many durations, in milliseconds. */
 export type Percentiles = Readonly<Record<'p50' | 'p90' | 'p99' | 'max', number>>;
 
-/** Counts durations in fixed memory, however many there are, each to within 0.1 %. */
+/** Counts durations in milliseconds in fixed memory, each to within 0.1 %. */
 export class LatencyHistogram {
   readonly #microseconds = createHistogram({ figures: 3 });
   #maxMs = 0;
 
-  /** In milliseconds; what is below a microsecond counts as one. */
   add(ms: number): void {
     const microseconds = Math.round(ms * 1000);
     this.#microseconds.record(Math.max(1, microseconds));

@@ -1,4 +1,3 @@
-/** Why an attempt was not acknowledged: the status of the answer, or the code of what happened instead of one. */
 export interface FailureCause {
   readonly status?: number | undefined;
   /** `timeout`, or the system's or TLS's own code such as `ECONNREFUSED`. */
@@ -21,7 +20,6 @@ const closed =
   'the connection was closed without an answer (check http or https; a receiver that closes connections has to say ' +
   "'Connection: close')";
 
-/** The first that fits counts. */
 const explanations: readonly (readonly [RegExp, (code: string) => string])[] = [
   [/^ECONNREFUSED$/, () => 'connection refused (no program listens there)'],
   [/^timeout$/, () => 'no answer in time'],

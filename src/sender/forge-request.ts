@@ -15,10 +15,9 @@ export type ForgeryKind = (typeof forgeryKinds)[number];
 /** A request that a receiver which verifies must reject. */
 export type Forgery =
   | { readonly kind: Exclude<ForgeryKind, 'reusedNonce'> }
-  /** `usedId`: id of a delivery of another lead that the same target has acknowledged. */
+  /** `usedId` is the id of a delivery of another lead that the same target has acknowledged. */
   | { readonly kind: 'reusedNonce'; readonly usedId: string };
 
-/** Farther in the past than any scheme's tolerance. */
 const staleByMs = 7 * 86_400_000;
 
 /** The request for a delivery, forged in one way. `now` in milliseconds since the epoch. */

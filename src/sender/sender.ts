@@ -41,19 +41,15 @@ export const createSender = ({ signer, schedule, timeoutMs, poster, clock }: Sen
 /** Only HTTP 200 acknowledges (specification, section 6). */
 export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 
-/** A request that was sent for a delivery, and what came back. */
 export interface Attempt {
   readonly delivery: OutgoingDelivery;
   readonly request: SignedRequest;
-  /** From 1. */
   readonly number: number;
-  /** Milliseconds since the epoch. */
   readonly sentAt: number;
   readonly outcome: AttemptOutcome;
   readonly result: PostResult;
-  /** How the request was forged; undefined: it was sent as it should be. */
   readonly forgery: Forgery | undefined;
-  /** Milliseconds until the next attempt; undefined when this was the last one. */
+  /** Undefined after the last attempt. */
   readonly retryInMs: number | undefined;
 }
 
@@ -63,7 +59,6 @@ const outcomeOf = (result: PostResult): AttemptOutcome =>
 /** Milliseconds to wait after attempt `number` (from 1) was not acknowledged; undefined: give up. */
 export type RetrySchedule = (number: number, result: PostResult) => number | undefined;
 
-/** Waits before each further attempt; after the last wait and attempt the sender gives up. */
 export const fixedWaits =
   (waitsMs: readonly number[]): RetrySchedule =>
   (number) =>
@@ -72,10 +67,7 @@ export const fixedWaits =
 /** A receiver that asks for a longer wait is given up: it must not hold the sender. */
 const longestRetryAfterMs = 10 * 60_000;
 
-/**
- * The same for receivers that say when to come back: never earlier than `Retry-After`, and never again after 410 Gone.
- * `now` in milliseconds since the epoch.
- */
+/** A retry never comes earlier than `Retry-After` asks, nor at all after 410 Gone. `now` in milliseconds since the epoch. */
 export const waitsAskedFor =
   (waitsMs: readonly number[], now: () => number): RetrySchedule =>
   (number, result) => {
@@ -97,31 +89,25 @@ export async function* outgoingDeliveries(
   target: string,
   repeat: number,
   random: () => number,
-): AsyncGenerator<readonly OutgoingDelivery[], void, undefined> {
+): AsyncGenerator<OutgoingDelivery, void, undefined> {
   const runName = randomName(random) + randomName(random);
   let count = 0;
-  for await (const batch of source) {
+  for await (const { leadId = '', body } of source) {
     for (let time = 0; time < repeat; time += 1) {
-      yield batch.map(({ leadId = '', body }) => {
-        count += 1;
-        return { id: `msg_${runName}${count.toString(36)}`, leadId, target, body };
-      });
+      count += 1;
+      yield { id: `msg_${runName}${count.toString(36)}`, leadId, target, body };
     }
   }
 }
 
-/** A lead that is to be delivered. */
 export interface SourceLead {
   /** Undefined where the record has no usable id: a receiver must reject it. */
   readonly leadId: string | undefined;
-  /** Its own bytes. */
   readonly body: Uint8Array;
 }
 
-/** In batches, which cost less than leads one by one. */
-export type LeadSource = AsyncIterable<readonly SourceLead[]>;
+export type LeadSource = AsyncIterable<SourceLead>;
 
-/** Eight letters and digits: 40 bits. */
 export function randomName(random: () => number): string {
   return Array.from({ length: 8 }, () => Math.floor(random() * 32).toString(32)).join('');
 }

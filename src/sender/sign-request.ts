@@ -9,7 +9,6 @@ export interface Signer {
   readonly headers?: SignedRequest['headers'] | undefined;
 }
 
-/** Headers and body of one request, in the order in which they are sent. */
 export interface SignedRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
@@ -23,7 +22,6 @@ export function signRequest(signer: Signer, content: SignedContent, now: number)
   return jsonRequest(signer, signatureHeaders(signer, content, now), content.body);
 }
 
-/** The credential's headers alone. */
 export function signatureHeaders(
   { scheme, key }: Signer,
   { id, target, body }: SignedContent,
@@ -43,14 +41,11 @@ export const jsonRequest = (
   body,
 });
 
-/** A lead on its way to a target. */
 export interface OutgoingDelivery {
   /** The same for every attempt: the id that schemes send (`webhook-id`), and their nonce where they have one. */
   readonly id: string;
   readonly leadId: string;
-  /** URL of the receiver. */
   readonly target: string;
-  /** The lead's own bytes. */
   readonly body: Uint8Array;
 }
 

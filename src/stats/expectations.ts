@@ -2,7 +2,6 @@ import { UsageError } from '../errors.ts';
 import { parseDuration } from '../time/time-text.ts';
 import type { ReceiptFigures } from './receipt-counts.ts';
 
-/** The measures of `--expect`, and how a bound of each is written. */
 const measures = {
   gap: 'duration',
   p50: 'duration',
@@ -23,9 +22,8 @@ type Measure = keyof typeof measures;
 /** Measures of deliveries, also of those that are not stored any more. */
 const ofDeliveries: readonly Measure[] = ['accepted', 'duplicate', 'rejected', 'attempts', 'received'];
 
-/** One part of `--expect`: durations in milliseconds, shares from 0 to 1. */
+/** A part of `--expect`. Durations are in milliseconds, shares from 0 to 1. */
 export interface Expectation {
-  /** As it was typed. */
   readonly text: string;
   readonly measure: Measure;
   readonly operator: '<' | '<=' | '>' | '>=';

@@ -7,7 +7,6 @@ import type { RecordBytes } from '../output/records/record-types.ts';
 import { TimeCounts } from './time-series.ts';
 import { noValue, otherValues, type RankedCounts, ValueCounts } from './value-counts.ts';
 
-/** Counts leads by the values of their fields and by time. */
 export class LeadCounts {
   readonly times: TimeCounts;
   readonly #facets: readonly { readonly facet: Facet; readonly counts: ValueCounts }[];
@@ -20,7 +19,6 @@ export class LeadCounts {
     this.#facets = facets.map((facet) => ({ facet, counts: new ValueCounts() }));
   }
 
-  /** `time` in milliseconds since the epoch. */
   add(values: FacetValues, time: number | undefined): void {
     this.total += 1;
     if (time === undefined) this.undated += 1;
@@ -33,12 +31,11 @@ export class LeadCounts {
   /** The `top` most frequent values of each facet, then all others as `(other)`. */
   ranked(top: number): readonly RankedFacet[] {
     return this.#facets.map(({ facet: { key, title }, counts }) => {
-      const { values, other } = counts.ranked(top);
-      return { key, title, rows: other === 0 ? values : [...values, [otherValues, other]] };
+      const { values, remaining } = counts.ranked(top);
+      return { key, title, rows: remaining === 0 ? values : [...values, [otherValues, remaining]] };
     });
   }
 
-  /** Keys of facets with more different values than are counted apart. */
   get fullFacets(): readonly string[] {
     return this.#facets.filter(({ counts }) => counts.isFull).map(({ facet }) => facet.key);
   }
@@ -48,17 +45,13 @@ interface RankedFacet extends Pick<Facet, 'key' | 'title'> {
   readonly rows: RankedCounts['values'];
 }
 
-/** A property by which leads are counted. */
 export interface Facet {
-  /** Its name for programs. */
   readonly key: string;
-  /** The head of its column in a table. */
   readonly title: string;
   /** A dot path; of several the first one that holds a text counts. */
   readonly paths: readonly string[];
 }
 
-/** The values of one lead for each facet. */
 type FacetValues = readonly (readonly string[])[];
 
 /**
@@ -119,7 +112,6 @@ export class FieldValues {
     return text.includes('\\') ? parseExact(`"${text}"`) : text;
   }
 
-  /** Many records are in one source. */
   #bufferOf(source: Uint8Array): Buffer {
     if (this.#source !== source) {
       this.#source = source;

@@ -6,7 +6,7 @@ export interface Receipt extends Omit<StoredReceipt, 'seq' | 'lead'> {
 }
 
 export interface ReceiptFigures {
-  /** Deliveries, of which the next three are the verdicts. */
+  /** All deliveries with one of the next three verdicts. */
   readonly received: number;
   readonly accepted: number;
   readonly duplicate: number;
@@ -18,20 +18,17 @@ export interface ReceiptFigures {
   readonly backfilled: number;
   /** From a lead's creation to its first receipt, in milliseconds. */
   readonly delayMs: DelayFigures;
-  /** Null where no lead was stored. */
   readonly attemptsPerLead: number | null;
   /**
    * The longest time between two receipts, of which the first may be before the window, or from the last one to the end of the
    * window. Where nothing ever came it is the window, or undefined for one without a beginning.
    */
   readonly longestGap: Gap | undefined;
-  /** Whether a lead was received before the end of the window. */
   readonly hasReceipts: boolean;
   /** Deliveries that are not stored any more, so that no filter can choose among them. */
   readonly unjudged: number;
 }
 
-/** In milliseconds; null where no delay was measured. */
 interface DelayFigures {
   readonly p50: number | null;
   readonly p90: number | null;
@@ -40,7 +37,6 @@ interface DelayFigures {
 }
 
 interface Gap {
-  /** Milliseconds since the epoch. */
   readonly start: number;
   readonly ms: number;
 }
@@ -55,7 +51,6 @@ export class ReceiptCounts {
   readonly #repeated = new Set<string>();
   #leads = 0;
   #backfilled = 0;
-  /** Leads without a time of creation that can be read. */
   undated = 0;
   /** Leads whose first delivery is not stored any more. */
   removedLeads = 0;
@@ -76,7 +71,6 @@ export class ReceiptCounts {
     else this.#delays.push(Math.max(0, receivedAt - createdAt));
   }
 
-  /** Deliveries that are not stored any more, of which only the number is known. */
   addRemoved({ verdict, reason, source, attempt, count }: DeliveryCount): void {
     if (source === 'backfill') return;
     this.#countVerdict(verdict, reason, count);
@@ -90,16 +84,14 @@ export class ReceiptCounts {
     if (verdict === 'rejected') this.#byReason.set(reason, (this.#byReason.get(reason) ?? 0) + count);
   }
 
-  /**
-   * The window is from `start` to `end`, in milliseconds since the epoch. A silence in it may have begun at the last receipt
-   * `before` it.
-   */
+  /** A silence may start at the last receipt `before` the window. Times are milliseconds since the epoch. */
   figures(start: number | undefined, before: number | undefined, end: number, unjudged = 0): ReceiptFigures {
-    const { accepted, duplicate, rejected, other } = this.#verdicts;
+    const { accepted, duplicate, rejected } = this.#verdicts;
     const stored = accepted + duplicate;
     const hasReceipts = before !== undefined || this.#times.length > 0;
     return {
-      ...{ received: stored + rejected, accepted, duplicate, rejected, other, unjudged, hasReceipts },
+      ...{ received: stored + rejected, accepted, duplicate, rejected, unjudged, hasReceipts },
+      other: this.#verdicts.other,
       byReason: this.#byReason,
       backfilled: this.#backfilled,
       delayMs: percentiles(this.#delays),

@@ -18,7 +18,6 @@ export function bucketStart(time: number, unit: BucketUnit, zone = 'UTC', later 
 }
 
 export interface Bucket {
-  /** Milliseconds since the epoch. */
   readonly start: number;
   readonly count: number;
 }
@@ -31,7 +30,6 @@ export interface Series {
 
 const mostEmptyListed = 10_000;
 
-/** A longer span is counted by the day where no unit is chosen. */
 const longestByHour = 2 * day;
 
 /** Counts times by the hour, of which days and weeks are made once the span is known. */
@@ -43,7 +41,6 @@ export class TimeCounts {
     this.#zone = zone;
   }
 
-  /** Milliseconds since the epoch. */
   add(time: number): void {
     const start = bucketStart(time, 'hour', this.#zone);
     this.#byHour.set(start, (this.#byHour.get(start) ?? 0) + 1);

@@ -1,7 +1,5 @@
-/** The value of a lead that has no such field, or null there. */
 export const noValue = '(none)';
 
-/** The name of all values that are not listed by themselves. */
 export const otherValues = '(other)';
 
 /** At most so many different values of a field are counted apart, and at most so many UTF-16 units of text. */
@@ -11,8 +9,7 @@ const mostText = 16 * 1024 * 1024;
 export interface RankedCounts {
   /** Most frequent first; equally frequent ones in the order of their UTF-16 units. */
   readonly values: readonly (readonly [value: string, count: number])[];
-  /** The sum of all values that are not listed. */
-  readonly other: number;
+  readonly remaining: number;
 }
 
 /** Counts the values of one field in bounded memory: once that is full, new values count as other ones. */
@@ -30,20 +27,18 @@ export class ValueCounts {
     } else this.#beyond += 1;
   }
 
-  /** Whether some values had no room. */
   get isFull(): boolean {
     return this.#beyond > 0;
   }
 
-  /** Lists at most `most` values. */
-  ranked(most: number): RankedCounts {
+  ranked(limit: number): RankedCounts {
     const listed = [...this.#counts]
       .filter(([value]) => value !== otherValues)
       .map(([value, { count }]) => [value, count] as const)
       .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1));
-    const other = listed.slice(most).reduce((sum, [, count]) => sum + count, this.#beyond);
+    const remaining = listed.slice(limit).reduce((sum, [, count]) => sum + count, this.#beyond);
     const ofOthers = this.#counts.get(otherValues)?.count ?? 0;
-    return { values: listed.slice(0, most), other: other + ofOthers };
+    return { values: listed.slice(0, limit), remaining: remaining + ofOthers };
   }
 }
 

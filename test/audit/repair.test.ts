@@ -31,8 +31,7 @@ function planTo(posted: string[]): RepairPlan {
       clock,
       createSender: () => createSender({ signer, schedule: fixedWaits([]), timeoutMs: 1, poster, clock }),
       async *deliveriesOf(leads) {
-        for await (const batch of leads)
-          yield batch.map((lead) => ({ ...lead, id: `msg_${lead.leadId}`, target: url.href }));
+        for await (const lead of leads) yield { ...lead, id: `msg_${lead.leadId}`, target: url.href };
       },
       close: () => undefined,
     }),

@@ -20,9 +20,7 @@ const delivery = (n: number): OutgoingDelivery => ({
 async function* batches(count: number, size = 3, between?: (n: number) => Promise<void>) {
   for (let from = 0; from < count; from += size) {
     await between?.(from);
-    yield await Promise.resolve(
-      Array.from({ length: Math.min(size, count - from) }, (_, i) => delivery(from + i)),
-    );
+    for (let n = from; n < Math.min(from + size, count); n += 1) yield await Promise.resolve(delivery(n));
   }
 }
 
@@ -145,7 +143,8 @@ test('--for in a closed loop leaves the slot to the retries', async () => {
 
 test('a source that fails ends the run once what is in flight has ended', async () => {
   async function* failing() {
-    yield await Promise.resolve([delivery(1), delivery(2)]);
+    yield await Promise.resolve(delivery(1));
+    yield delivery(2);
     throw new Error('cut');
   }
   const { waiting, latencies, done } = setUp({ source: failing() });

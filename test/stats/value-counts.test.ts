@@ -18,9 +18,9 @@ describe('counts of values', () => {
         ['c', 2],
         ['__proto__', 1],
       ],
-      other: 2,
+      remaining: 2,
     });
-    expect(counts.ranked(Infinity).other).toBe(0);
+    expect(counts.ranked(Infinity).remaining).toBe(0);
     expect(counts.isFull).toBe(false);
   });
 
@@ -30,16 +30,16 @@ describe('counts of values', () => {
     counts.add('v0');
     expect(counts.isFull).toBe(true);
     expect(counts.ranked(1).values).toEqual([['v0', 2]]);
-    const { values, other } = counts.ranked(Infinity);
+    const { values, remaining } = counts.ranked(Infinity);
     expect(values).toHaveLength(mostValues);
-    expect(other).toBe(5);
+    expect(remaining).toBe(5);
   });
 
   it('hold a bounded amount of text, however long a value is', () => {
     const counts = new ValueCounts();
     for (let i = 0; i < 40; i += 1) counts.add(String(i).padEnd(1024 * 1024, 'x'));
     expect(counts.ranked(Infinity).values.length).toBeLessThanOrEqual(16);
-    expect(counts.ranked(Infinity).other).toBeGreaterThanOrEqual(24);
+    expect(counts.ranked(Infinity).remaining).toBeGreaterThanOrEqual(24);
   });
 });
 

@@ -28,7 +28,6 @@ export async function writeJunit(path: string, result: AuditResult, times: Times
 }
 
 interface Times {
-  /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly ms: number;
 }
@@ -56,7 +55,6 @@ function completeness({ summary, audit }: AuditResult): TestOutcome {
   return { kind: 'skipped', message: `${output}, and the service does not show that its list is complete` };
 }
 
-/** The text of a failed test lists at most so many findings. */
 const mostListed = 100;
 
 /** The test of a class fails with the first findings that were not repaired and did not come meanwhile. */

@@ -30,7 +30,6 @@ const repairFlags = inGroup('Repair of refused and missing leads', {
   },
 }) satisfies Flags;
 
-/** How `--send-to` delivers. */
 const deliveryFlags = needing('--send-to', {
   ...schemeFlags('How --send-to signs (one is needed)'),
   ...inGroup('How --send-to signs (one is needed)', { header: sendFlags.header }),

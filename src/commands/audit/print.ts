@@ -18,12 +18,10 @@ import { type Palette, paletteFor, terminalWidth, wrapWidth } from '../../output
 import { wrap } from '../../output/wrap.ts';
 import { type SettledLeads, settledState } from './repair.ts';
 
-/** The result of one comparison and its repair. */
 export interface AuditResult {
   readonly audit: Pick<Audit, 'findings' | 'unreceived' | 'counts' | 'isProven'>;
   readonly summary: AuditSummary;
   readonly settled: SettledLeads;
-  /** Whether nothing is left to repair. */
   readonly isInOrder: boolean;
 }
 
@@ -36,7 +34,6 @@ const fit: FitOptions = {
   short: shortTimes,
 };
 
-/** Prints the counts, then the first `limit` findings. */
 export async function printTable(
   { audit, summary, settled }: AuditResult,
   limit: number,
@@ -120,7 +117,6 @@ export async function printVerdict(result: AuditResult, context: PrintContext): 
   await write(context.stdout, `\n${lines.join('\n')}\n`);
 }
 
-/** Prints one line for a round of `--watch`, with the time at which it ended. */
 export function printRound(
   result: AuditResult,
   { stdout, clock }: Pick<Context, 'stdout' | 'clock'>,
@@ -143,7 +139,6 @@ function verdictOf({ summary, isInOrder }: AuditResult): string {
   return `${order}${details === '' ? '' : `: ${details}`}; ${both}`;
 }
 
-/** Prints the missing leads in the service's own bytes. */
 export async function printMissing(
   { audit, summary }: AuditResult,
   { stdout, messages }: PrintContext,
@@ -157,7 +152,6 @@ export async function printMissing(
   messages.say(`${counted(missing ?? 0, 'lead is', 'leads are')} missing${rejected}`);
 }
 
-/** Prints a finding a line, and the summary as the last one. */
 export async function printJson(
   { audit, summary }: AuditResult,
   { stdout }: Pick<Context, 'stdout'>,
@@ -169,7 +163,6 @@ export async function printJson(
   await writer.end();
 }
 
-/** The last line of `--json`. */
 export type AuditSummary = ReturnType<typeof summarize>;
 
 export function summarize(

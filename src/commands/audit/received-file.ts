@@ -18,12 +18,10 @@ import { type Chunks, chunksOf, nameOf, objectsIn, scannedObject, startOf } from
 export interface OpenedReceived extends ReceivedSide {
   /** For messages, such as `the inbox /home/x/inbox.db`. */
   readonly name: string;
-  /** `--take-in` stores leads there; undefined without it. */
   readonly store?: Pick<Inbox, 'take' | 'lookUp'> | undefined;
   close(): Promise<void>;
 }
 
-/** A file that is older than this is worth a word, ms. */
 const oldMs = 3_600_000;
 
 /** A bare id says nothing of these classes, nor does it show that a lead should not be there. */
@@ -39,7 +37,7 @@ export async function openReceivedFile(
   context: Context,
 ): Promise<OpenedReceived> {
   const { messages } = context;
-  // Before it is read: it may be written to meanwhile, or replaced.
+  // The file may be written to, or replaced, while it is read.
   const writtenAt = await lastWrite(file, context);
   const name = nameOf(file);
   const database = await LeadDatabase.open();
@@ -65,7 +63,6 @@ export async function openReceivedFile(
   };
 }
 
-/** Whether the file holds ids alone. */
 async function read(
   file: string,
   database: LeadDatabase,
@@ -124,7 +121,6 @@ interface Reading {
   readonly idNames: readonly string[];
 }
 
-/** A lead of the file; without an id it cannot be compared. */
 interface FileRecord {
   readonly id: string | undefined;
   readonly body: Uint8Array;
@@ -186,7 +182,6 @@ async function looksInto(file: Chunks): Promise<{ readonly holdsIds: boolean; re
   return { holdsIds: text !== '' && !/^[{[]/.test(text), chunks };
 }
 
-/** The head of a column that a database has printed. */
 const columnHead = /^"?id"?$/i;
 
 /** Reads ids, one a line, bare or as JSON and CSV write them. Throws a `DataError` for any other line. */

@@ -24,14 +24,12 @@ import {
 import type { OpenedReceived } from './received-file.ts';
 import type { RepairFlagOptions } from './options.ts';
 
-/** The ids of leads that are no longer missing at the end of a run. */
 export interface SettledLeads {
   readonly repaired: ReadonlySet<string>;
   /** The leads that came by themselves after they were found missing. */
   readonly arrived: ReadonlySet<string>;
 }
 
-/** Undefined for a finding that is still one. */
 export function settledState(
   { class: kind, id }: Finding,
   { repaired, arrived }: SettledLeads,
@@ -41,17 +39,14 @@ export function settledState(
 }
 
 export interface RepairedFindings extends SettledLeads {
-  /** To be thrown once the findings are printed. */
   readonly failure: { readonly error: unknown } | undefined;
 }
 
-/** An audit that was made, and what it compared. */
 export interface ComparedSides {
   readonly audit: Pick<Audit, 'isProven' | 'unreceived'> & { readonly counts: Pick<AuditCounts, 'byClass'> };
   readonly received: Pick<OpenedReceived, 'name' | 'hasTimes' | 'store'> & {
     readonly leads: Pick<ReceivedLeads, 'lookUp'>;
   };
-  /** The address of the service. */
   readonly baseUrl: URL;
 }
 
@@ -135,7 +130,6 @@ function doneText(
   return `${grouped(repaired.size)} of ${grouped(count)} leads ${stored} in ${name}`;
 }
 
-/** `count`: the leads that were to be delivered. */
 function noteUnacknowledged(
   { repaired, acknowledged, tally }: RepairResult,
   count: number,
@@ -167,7 +161,6 @@ function noteUnseen(
     messages.say(`${name} does not show them: compare with a new export before the next repair`);
 }
 
-/** How a run repairs, as its flags say. */
 export interface RepairPlan {
   readonly target: ResolvedTarget | undefined;
   readonly mostLeads: number;

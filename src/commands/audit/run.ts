@@ -44,7 +44,6 @@ export async function run(options: AuditCommandOptions, context: Context): Promi
   return watch === undefined ? round() : watchAudits(watch, round, context);
 }
 
-/** Compares once, repairs where that is asked for, and reports. */
 async function auditRound(
   options: AuditCommandOptions,
   plan: RepairPlan | undefined,
@@ -144,11 +143,9 @@ async function watchAudits(every: number, round: () => Promise<Outcome>, context
   }
 }
 
-/** An audit that is ready to run. */
 interface OpenedAudit extends ComparedSides {
   readonly audit: Audit;
   readonly received: OpenedReceived;
-  /** With the times that the flags mean now. */
   readonly filter: LeadFilter;
   readonly progress: Progress;
   close(): Promise<void>;
@@ -209,7 +206,6 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
   return [status, category, since, until].some((name) => name !== undefined && url.searchParams.has(name));
 }
 
-/** Says what the counts of a whole audit alone would hide. */
 function noteCounts(audit: Audit, messages: Context['messages']): void {
   const { pulled, withoutId, horizon, notCompared, notJudged } = audit.counts;
   const { listed, clockAheadMs, disprovenAheadMs } = audit;

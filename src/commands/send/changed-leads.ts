@@ -8,7 +8,6 @@ export interface LeadChanges {
   readonly changes: readonly MemberChange[];
   readonly newIds: boolean;
   readonly random: () => number;
-  /** Called for a `--unset` that a lead does not have. */
   readonly onMissing: (path: string) => void;
 }
 
@@ -16,8 +15,9 @@ export interface LeadChanges {
 export async function* changedLeads(source: LeadSource, options: LeadChanges): LeadSource {
   const runName = randomName(options.random);
   let count = 0;
-  for await (const batch of source) {
-    yield batch.map((lead) => changed(lead, options, `${testIdPrefixes.send}${runName}-${(count += 1)}`));
+  for await (const lead of source) {
+    count += 1;
+    yield changed(lead, options, `${testIdPrefixes.send}${runName}-${count}`);
   }
 }
 

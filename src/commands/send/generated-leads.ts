@@ -2,9 +2,8 @@ import type { Context } from '../../context.ts';
 import { testIdPrefixes } from '../../lead/test-id.ts';
 import { leadText, outline } from '../../sandbox/data/generate-lead.ts';
 import { hashText } from '../../sandbox/data/seeded-random.ts';
-import { type LeadSource, randomName, type SourceLead } from '../../sender/sender.ts';
+import { type LeadSource, randomName } from '../../sender/sender.ts';
 
-const batchSize = 32;
 const minuteMs = 60_000;
 /** Leads of a seed are always the same, their times too: one in each minute from then on. */
 const firstSeeded = Date.UTC(2026, 0, 1);
@@ -20,14 +19,11 @@ export async function* generatedLeads(
 ): LeadSource {
   const runName = randomName(random);
   const seedNumber = hashText(seed ?? runName);
-  const leadAt = (seq: number): SourceLead => {
+  for (let seq = 1; seq <= count; seq += 1) {
     const seeded = outline(seedNumber, seq);
     const id = seed === undefined ? `${testIdPrefixes.send}${runName}-${seq}` : seeded.id;
     const createdAt = seed === undefined ? clock.now() : firstSeeded + seq * minuteMs;
-    return { leadId: id, body: Buffer.from(leadText(seedNumber, seq, { ...seeded, id }, createdAt)) };
-  };
-  for (let from = 1; from <= count; from += batchSize) {
-    const length = Math.min(batchSize, count - from + 1);
-    yield await Promise.resolve(Array.from({ length }, (_, i) => leadAt(from + i)));
+    const body = Buffer.from(leadText(seedNumber, seq, { ...seeded, id }, createdAt));
+    yield await Promise.resolve({ leadId: id, body });
   }
 }

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import { recordAt, type ScannedRecord, scanner } from '../../json/scanner.ts';
 import { ValueSplitter } from '../../json/value-splitter.ts';
-import type { LeadSource, SourceLead } from '../../sender/sender.ts';
+import type { LeadSource } from '../../sender/sender.ts';
 
 type FileContext = Pick<Context, 'stdin' | 'signal'>;
 
@@ -21,27 +21,16 @@ export async function* leadsOfFile(file: string, context: FileContext): LeadSour
   let count = 0;
   try {
     for await (const objects of objectsIn(chunksOf(file, context), name)) {
-      const leads: SourceLead[] = [];
-      let failure: unknown;
       for (const body of objects) {
-        try {
-          leads.push({ leadId: scannedObject(body, (count += 1), name).id, body });
-        } catch (error) {
-          failure = error;
-          break;
-        }
+        count += 1;
+        yield { leadId: scannedObject(body, count, name).id, body };
       }
-      // The leads before a record that is no lead are sent.
-      if (leads.length > 0) yield leads;
-      if (failure !== undefined) throw failure as Error;
     }
   } catch (error) {
-    // The caller says what an interruption means.
     if (!context.signal.aborted) throw error;
   }
 }
 
-/** For messages. */
 export const nameOf = (file: string): string => (file === '-' ? 'stdin' : file);
 
 export type Chunks = AsyncIterable<Buffer>;
@@ -68,12 +57,11 @@ export async function* chunksOf(file: string, { stdin, signal }: FileContext): C
   }
 }
 
-/** The first byte of gzip (RFC 1952), with which no JSON begins. */
+/** No JSON begins with the first byte of gzip (RFC 1952). */
 const gzipByte = 0x1f;
 
 async function* uncompressed(stream: AsyncIterable<Uint8Array | string>): Chunks {
   const { start, chunks } = await startOf(stream, ({ length }) => length > 0);
-  // An error of the stream ends the unpacking with it.
   yield* start[0] === gzipByte ? (pipeline(chunks, createGunzip(), () => undefined) as Chunks) : chunks;
 }
 

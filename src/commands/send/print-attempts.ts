@@ -8,13 +8,11 @@ import type { Attempt } from '../../sender/sender.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { formatDuration } from '../../time/time-text.ts';
 
-/** Makes the text of stdout, in whole lines. */
 interface AttemptPrinter {
   attempt(timed: TimedAttempt): string;
   summary(summary: SendSummary, elapsedMs: number): string;
 }
 
-/** The printer for `--format`. */
 export async function attemptPrinter(
   format: 'pretty' | 'json',
   signer: Signer,
@@ -31,7 +29,6 @@ export async function attemptPrinter(
   const colours = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   return {
-    /** `200   41ms  lead_1  {"status":"accepted"}` */
     attempt({ attempt }) {
       const { delivery, outcome, result, retryInMs } = attempt;
       const paint = outcome === 'acknowledged' ? colours.green : colours.red;
@@ -41,9 +38,9 @@ export async function attemptPrinter(
         .filter((text) => text !== '')
         .map(sanitize)
         .join('  ');
-      const shown = width === undefined ? details : truncate(details, Math.max(20, width - 13));
+      const fitting = width === undefined ? details : truncate(details, Math.max(20, width - 13));
       const status = result.ok ? String(result.status) : '---';
-      return `${paint(status)}  ${formatLatency(result.durationMs).padStart(6)}  ${shown}\n`;
+      return `${paint(status)}  ${formatLatency(result.durationMs).padStart(6)}  ${fitting}\n`;
     },
     summary: (summary, elapsedMs) => `\n${summaryLines(summary, elapsedMs).join('\n')}\n`,
   };
@@ -63,7 +60,6 @@ function attemptRecord({ attempt, latencyMs }: TimedAttempt, signer: Signer) {
   };
 }
 
-/** `0.8ms`, `41ms`, `1.2s`. */
 const formatLatency = (ms: number): string => (ms < 9.95 ? `${ms.toFixed(1)}ms` : formatDuration(ms));
 
 type SendSummary = ReturnType<typeof sendSummary>;
@@ -82,7 +78,6 @@ export function sendSummary(
   };
 }
 
-/** The summary for a person. */
 function summaryLines(summary: SendSummary, elapsedMs: number): string[] {
   const { openLoop, deliveries, attempts, acknowledged, failed, latencyMs, achievedRate, late } = summary;
   const cutOff = deliveries - acknowledged - failed;
@@ -109,7 +104,6 @@ function summaryLines(summary: SendSummary, elapsedMs: number): string[] {
   ];
 }
 
-/** Characters of an answer that are shown. */
 const longestAnswer = 1000;
 
 /**
@@ -125,10 +119,10 @@ function answerText({ result, request }: Attempt, { key, scheme }: Signer): stri
   );
   const signatures = credentials.flatMap(([, value]) => value.match(/[\w+/]{20,}/g) ?? []);
   // A secret that is cut would not be found any more, so that the text is cut last.
-  const shown = [secret, encodeURIComponent(secret), ...signatures]
-    .filter((text) => text !== '')
-    .reduce((text, hidden) => text.replaceAll(hidden, '[redacted]'), answer)
+  const text = [secret, encodeURIComponent(secret), ...signatures]
+    .filter((hidden) => hidden !== '')
+    .reduce((cleared, hidden) => cleared.replaceAll(hidden, '[redacted]'), answer)
     .replace(/\s+/g, ' ')
     .trim();
-  return shown.length > longestAnswer ? `${shown.slice(0, longestAnswer)}…` : shown;
+  return text.length > longestAnswer ? `${text.slice(0, longestAnswer)}…` : text;
 }

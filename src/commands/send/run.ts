@@ -5,7 +5,7 @@ import { createPoster } from '../../http/client/poster.ts';
 import { StdoutWriter, write } from '../../output/stdout.ts';
 import { runDeliveries, RunTally } from '../../sender/delivery-run.ts';
 import { createSender, waitsAskedFor, type LeadSource, outgoingDeliveries } from '../../sender/sender.ts';
-import { type Signer, type OutgoingDelivery, signRequest } from '../../sender/sign-request.ts';
+import { type Signer, signRequest } from '../../sender/sign-request.ts';
 import { changedLeads } from './changed-leads.ts';
 import { generatedLeads } from './generated-leads.ts';
 import { leadsOfFile } from './lead-file.ts';
@@ -64,8 +64,8 @@ async function send(
   const { clock, signal, stdout, messages } = context;
   const { rate, retry = [] } = options;
   // An open loop keeps its pace whatever the receiver does; some descriptors stay free for everything else.
-  const most = rate === undefined ? 10 : Math.max(10, (await descriptorLimit()) - 64);
-  const concurrency = options.concurrency ?? most;
+  const defaultConcurrency = rate === undefined ? 10 : Math.max(10, (await descriptorLimit()) - 64);
+  const concurrency = options.concurrency ?? defaultConcurrency;
   const { timeoutMs } = await context.settings();
   const poster = createPoster({
     connections: concurrency,
@@ -121,7 +121,6 @@ function outcomeOf(tally: RunTally, target: ResolvedTarget, { messages }: Contex
   return 'problems';
 }
 
-/** The leads that the flags ask for, changed as they say. */
 async function openSource(
   options: SendOptions,
   { isLocal, url }: ResolvedTarget,
@@ -150,38 +149,30 @@ async function openSource(
   });
 }
 
-/** A run with `--for` or `--count` takes as many as it needs, another one a single lead. */
 const sampleCount = ({ sample, for: forMs, count }: SendOptions): number =>
   sample ?? (forMs === undefined && count === undefined ? 1 : Infinity);
 
-/** `--dry-run`: prints each signed request and sends nothing. */
 async function printRequests(
   { source, signer, target: { trust, caFile } }: Sending,
-  { dryRun, count = Infinity }: SendOptions,
+  { dryRun, count }: SendOptions,
   { stdout, clock, messages }: Context,
 ): Promise<void> {
   const variable = signer.scheme.name === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET';
   const secrets = signer.key === undefined ? [] : [{ secret: signer.key.secret, variable }];
   let printed = 0;
-  const print = async (delivery: OutgoingDelivery): Promise<void> => {
+  for await (const delivery of source) {
     const { headers, body } = signRequest(signer, delivery, clock.now());
     const url = delivery.target;
     const request = { method: 'POST', url, headers, body, secrets, caFile, insecure: trust.insecure };
-    await write(
-      stdout,
-      dryRun === 'http' ? httpText(request, stdout.isTTY === true) : `${curlCommand(request)}\n`,
-    );
+    const isHttp = dryRun === 'http';
+    await write(stdout, isHttp ? httpText(request, stdout.isTTY === true) : `${curlCommand(request)}\n`);
     printed += 1;
-  };
-  for await (const batch of source) {
-    for (const delivery of batch.slice(0, count - printed)) await print(delivery);
-    if (printed >= count) break;
+    if (printed === count) break;
   }
   if (printed === 0) messages.note('nothing', 'there is no lead to send');
   else messages.say(validity(signer, clock.now()));
 }
 
-/** Until when a receiver with the same tolerance takes it. */
 function validity({ scheme, key }: Signer, now: number): string {
   if (key === undefined) return 'nothing is signed: a receiver that verifies rejects it';
   const { name, toleranceMs } = scheme;

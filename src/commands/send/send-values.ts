@@ -14,7 +14,6 @@ export const memberValue: ValueType<MemberChange> = {
   expected: 'PATH=VALUE such as contact.email=ann@example.com or score=0.5',
 };
 
-/** `--unset PATH`. */
 export const memberPath: ValueType<MemberChange> = {
   parse: (typed) => {
     const path = pathOf(typed);
@@ -33,7 +32,6 @@ const literalOf = (text: string): string => (jsonIn(text) === undefined ? JSON.s
 /** The request itself decides these: another value would break it, or be untrue. */
 const ours = /^(content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*)$/i;
 
-/** `--header 'Name: value'`, of one that the request does not have anyway. */
 export const header: typeof headerValue = {
   ...headerValue,
   parse: (typed) => {

@@ -13,7 +13,7 @@ import { noteFilters } from '../../output/filter-notes.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { findLeads } from '../show/find-leads.ts';
 import type { SendOptions } from './options.ts';
-import type { LeadSource, SourceLead } from '../../sender/sender.ts';
+import type { LeadSource } from '../../sender/sender.ts';
 
 /**
  * `--id`: throws as `findLeads` does, before anything is sent. `elsewhere` is another machine: throws a `UsageError` for a test
@@ -31,15 +31,9 @@ export async function* leadsById(
       hint: 'add --yes if somebody there expects test leads',
     });
   }
-  yield options.id.flatMap((leadId) => {
-    const body = leads.get(leadId);
-    return body === undefined ? [] : [{ leadId, body }];
-  });
+  for (const leadId of options.id) yield { leadId, body: leads.get(leadId) ?? Buffer.alloc(0) };
 }
 
-const batchSize = 64;
-
-/** `--from service`: every lead that matches, in the order and the bytes of the service. */
 export async function* leadsOfService(options: SendOptions, context: Context): LeadSource {
   const { clock, messages } = context;
   const service = await openService(context);
@@ -47,8 +41,7 @@ export async function* leadsOfService(options: SendOptions, context: Context): L
   const matcher = leadFilter(filter);
   const acceptUnproven = unprovenHandler(options.acceptIncomplete, messages);
   for await (const { leads } of listLeads(service, { query, prefetch: true, acceptUnproven })) {
-    const matching = leads.filter(matcher.matches);
-    if (matching.length > 0) yield matching.map(({ id, bytes }) => ({ leadId: id, body: bytes }));
+    for (const lead of leads) if (matcher.matches(lead)) yield { leadId: lead.id, body: lead.bytes };
   }
   noteFilters(matcher, messages);
 }
@@ -72,20 +65,12 @@ export async function* leadsOfInbox(
   const inbox = await openInboxReader({ location, clock });
   let leftOut = 0;
   try {
-    let batch: SourceLead[] = [];
     for await (const { leadId, body } of inbox.leads({})) {
       const read = readStoredLead(body, leadId);
       if (read.ok && !matcher.matches(read.lead)) continue;
-      if (elsewhere !== undefined && isTestId(leadId)) {
-        leftOut += 1;
-        continue;
-      }
-      batch.push({ leadId, body });
-      if (batch.length < batchSize) continue;
-      yield batch;
-      batch = [];
+      if (elsewhere !== undefined && isTestId(leadId)) leftOut += 1;
+      else yield { leadId, body };
     }
-    yield batch;
   } finally {
     await inbox.close();
   }

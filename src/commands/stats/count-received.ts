@@ -91,8 +91,8 @@ export async function countReceived(
   return statsOf(plan, options, receipts.figures(since, lastBefore, end, unjudged));
 }
 
-function failWithoutInbox(shown: string): never {
-  throw new ConfigError(`there is no inbox at ${shown}, so there is nothing to count`, {
+function failWithoutInbox(place: string): never {
+  throw new ConfigError(`there is no inbox at ${place}, so there is nothing to count`, {
     hint: 'without a name, --inbox is the inbox of this profile',
   });
 }

@@ -2,7 +2,6 @@ import type { CheckedExpectation } from '../../stats/expectations.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { Stats } from './plan.ts';
 
-/** The document of `--json`; `top` values of each field. */
 export const statsDocument = (
   { window, leads, series, receipts }: Stats,
   checked: readonly CheckedExpectation[] | undefined,
@@ -24,11 +23,12 @@ export const statsDocument = (
   }),
 });
 
-const receiptsDocument = (receipts: ReceiptFigures) => {
-  const { received, accepted, duplicate, rejected, other, backfilled, delayMs, attemptsPerLead } = receipts;
+const receiptsDocument = (figures: ReceiptFigures) => {
+  const { received, accepted, duplicate, rejected, backfilled, delayMs, attemptsPerLead } = figures;
   return {
-    ...{ received, accepted, duplicate, rejected, byReason: Object.fromEntries(receipts.byReason), other },
-    ...{ backfilled, delayMs, attemptsPerLead, longestGapMs: receipts.longestGap?.ms ?? null },
+    ...{ received, accepted, duplicate, rejected, byReason: Object.fromEntries(figures.byReason) },
+    ...{ other: figures.other, backfilled, delayMs, attemptsPerLead },
+    longestGapMs: figures.longestGap?.ms ?? null,
   };
 };
 

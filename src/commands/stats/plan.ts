@@ -9,7 +9,6 @@ import type { Series } from '../../stats/time-series.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import type { StatsOptions } from './options.ts';
 
-/** The counts to make, with all times resolved against the same moment. */
 export interface StatsPlan {
   readonly query: LeadQuery;
   readonly filter: LeadFilter;
@@ -46,13 +45,11 @@ const usualFacets = ({ statusField = 'auto' }: Dialect): readonly Facet[] => [
   { key: 'source', title: 'SOURCE', paths: ['metadata.source'] },
 ];
 
-/** The counts of one window. */
 export interface Stats {
   /** Half-open, in milliseconds since the epoch. */
   readonly window: Pick<LeadFilter, 'since' | 'until'>;
   readonly leads: LeadCounts;
   readonly series: Series;
-  /** With `--inbox`. */
   readonly receipts: ReceiptFigures | undefined;
 }
 

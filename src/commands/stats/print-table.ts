@@ -32,7 +32,6 @@ interface ChartStyle {
   readonly zone: string;
 }
 
-/** Prints all counts for a person, in sections with bars. */
 export async function printTable(stats: Stats, top: number, zone: string, context: Context): Promise<void> {
   const { stdout } = context;
   const style: ChartStyle = {
@@ -67,7 +66,6 @@ const minute = (ms: number, zone: string): string => formatInstant(ms, zone).sli
 /** More buckets are drawn as one line, without a bar for each. */
 const mostBars = 62;
 
-/** Columns of that line on the widest terminal. */
 const longestLine = 100;
 
 function seriesText({ series: { unit, buckets }, leads }: Stats, style: ChartStyle): string {
@@ -81,26 +79,23 @@ function seriesText({ series: { unit, buckets }, leads }: Stats, style: ChartSty
     width,
     ascii,
   );
-  const [peak, most] = rows.reduce((highest, row) => (row[1] > highest[1] ? row : highest));
+  const [peak, peakCount] = rows.reduce((highest, row) => (row[1] > highest[1] ? row : highest));
   const step = Math.ceil(rows.length / width);
   const caption =
     `${step === 1 ? `one ${unit}` : `${step} ${unit}s`} a mark, ${rows[0]?.[0] ?? ''} to ${rows.at(-1)?.[0] ?? ''} ${zone}; ` +
-    `most in one ${unit}: ${grouped(most)}, ${peak}`;
+    `most in one ${unit}: ${grouped(peakCount)}, ${peak}`;
   return [colours.cyan(line), ...wrap(caption, columns).map((text) => colours.dim(text))]
     .map((text) => `${text}\n`)
     .join('');
 }
 
-/** `2026-01-31`, or with the hour. */
 const bucketLabel = (start: number, unit: BucketUnit, zone: string): string =>
   minute(start, zone).slice(0, unit === 'hour' ? undefined : 10);
 
 const leastLabel = 12;
 const leastBar = 4;
-/** Longer bars are no easier to compare. */
 const mostBar = 50;
 
-/** A table of labels with their counts, the shares of `total`, and bars. */
 function barTable(
   [title, unit]: readonly [title: string, unit: string],
   rows: readonly (readonly [label: string, count: number])[],
@@ -121,8 +116,8 @@ function barTable(
   );
   // A bar for all other values together would leave no room for the rest.
   const compared = rows.map(([label, count]) => (label === otherValues ? 0 : count));
-  const most = Math.max(...compared);
-  const bars = compared.map((count) => (barWidth < leastBar ? '' : bar(count, most, barWidth, ascii)));
+  const largest = Math.max(...compared);
+  const bars = compared.map((count) => (barWidth < leastBar ? '' : bar(count, largest, barWidth, ascii)));
   const text = renderTable(
     [title, unit, 'SHARE', ''],
     labels.map((label, i) => [label, counts[i] ?? '', shares[i] ?? '', bars[i] ?? '']),
@@ -138,11 +133,15 @@ function barTable(
   return ascii ? text.replaceAll('…', '~') : text;
 }
 
-/** Deliveries by verdict and reason, delays, attempts, and the longest silence. */
 function receiptTexts(figures: ReceiptFigures, style: ChartStyle): readonly string[] {
-  const { accepted, duplicate, rejected, other, received, delayMs, attemptsPerLead, longestGap, backfilled } =
+  const { accepted, duplicate, rejected, received, delayMs, attemptsPerLead, longestGap, backfilled } =
     figures;
-  const verdicts = Object.entries({ accepted, duplicate, rejected, ...(other > 0 && { other }) });
+  const verdicts = Object.entries({
+    accepted,
+    duplicate,
+    rejected,
+    ...(figures.other > 0 && { other: figures.other }),
+  });
   const reasons = [...figures.byReason].sort(([, a], [, b]) => b - a);
   const delays = Object.entries(delayMs).flatMap(([name, ms]: readonly [string, number | null]) =>
     ms === null ? [] : [`${name} ${formatDuration(ms)}`],
@@ -164,7 +163,6 @@ function receiptTexts(figures: ReceiptFigures, style: ChartStyle): readonly stri
   ];
 }
 
-/** Durations are in milliseconds, shares from 0 to 1. */
 function figureText(value: number, unit: CheckedExpectation['expectation']['unit']): string {
   if (unit === 'duration') return formatDuration(value);
   if (unit === 'share') return `${rounded(value * 100)}%`;
@@ -192,12 +190,12 @@ export function printChecked(
     const { text, unit, measure } = expectation;
     const unmeasured =
       measure === 'gap' ? 'nothing was ever received' : 'nothing was received to measure it by';
-    const seen = value === undefined ? unmeasured : `it is ${figureText(value, unit)}`;
-    if (holds) messages.say(`${text} holds: ${seen}`);
+    const result = value === undefined ? unmeasured : `it is ${figureText(value, unit)}`;
+    if (holds) messages.say(`${text} holds: ${result}`);
     else if (isDoubtful)
       messages.warn(
-        `whether ${text} holds is not known: ${seen} without the deliveries that are not stored any more`,
+        `whether ${text} holds is not known: ${result} without the deliveries that are not stored any more`,
       );
-    else messages.warn(`${text} does not hold: ${seen}`);
+    else messages.warn(`${text} does not hold: ${result}`);
   }
 }
