@@ -90,6 +90,6 @@ const sharedStdout = ({ stdout }: Host, status: StatusLine | undefined): Host['s
   status !== undefined && stdout.isTTY === true ? status.sharedWith(stdout) : stdout;
 
 function once<A extends unknown[], T extends object>(make: (...values: A) => T): (...values: A) => T {
-  let made: T | undefined;
-  return (...values) => (made ??= make(...values));
+  let result: T | undefined;
+  return (...values) => (result ??= make(...values));
 }

@@ -15,7 +15,7 @@ export interface Problem {
 }
 
 export interface ErrorDetails {
-  /** What the user can do about it, in one sentence. */
+  /** Advice for the user, in one sentence. */
   readonly hint?: Hint | undefined;
   /**
    * The option of the run that the error is about. The command line writes its name before the sentence.
@@ -36,7 +36,7 @@ export interface ErrorDetails {
   readonly requestId?: string | undefined;
 }
 
-/** Where an error has the brands of its classes. */
+/** The key of an error under which the brands of its classes are. */
 const brands = Symbol.for('leads-cli/errors');
 
 /**
@@ -55,7 +55,7 @@ export abstract class LeadsError extends Error {
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
   /**
-   * What it was made of, for an error that is made from this one.
+   * The details for an error that is made from this one.
    *
    * @internal
    */
@@ -66,11 +66,12 @@ export abstract class LeadsError extends Error {
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    // Not enumerable: an application that prints the error's members gets texts, not what they were made of.
+    // Not enumerable: an application that prints the members of the error gets texts.
     Object.defineProperty(this, 'details', { value: details });
-    const own: string[] = [];
-    for (let of = new.target; of.brand; of = Object.getPrototypeOf(of) as typeof of) own.push(of.brand);
-    Object.defineProperty(this, brands, { value: own });
+    const names: string[] = [];
+    for (let base = new.target; base.brand; base = Object.getPrototypeOf(base) as typeof base)
+      names.push(base.brand);
+    Object.defineProperty(this, brands, { value: names });
     this.name = isBranded(new.target) ? new.target.brand : new.target.name;
     this.hint = hintFor(details.hint, application);
     this.status = details.status;
@@ -85,13 +86,13 @@ export abstract class LeadsError extends Error {
   /** @internal */
   static override [Symbol.hasInstance](thrown: unknown): boolean {
     if (!isBranded(this)) return Function.prototype[Symbol.hasInstance].call(this, thrown);
-    const own = (thrown as { readonly [brands]?: readonly string[] } | null | undefined)?.[brands];
-    return own?.includes(this.brand) === true;
+    const names = (thrown as { readonly [brands]?: readonly string[] } | null | undefined)?.[brands];
+    return names?.includes(this.brand) === true;
   }
 }
 
 /** A class that an application derives has no brand of its own. */
-const isBranded = (of: object): boolean => Object.hasOwn(of, 'brand');
+const isBranded = (errorClass: object): boolean => Object.hasOwn(errorClass, 'brand');
 
 /** Unknown command, flag or value. */
 export class UsageError extends LeadsError {

@@ -5,7 +5,7 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 130 | 141 | 143;
 /** How a command's run ended: `problems` means that it worked and what it looked at is not in order. */
 export type Outcome = 'done' | 'problems';
 
-/** What the process ends with, for scripts; public API (docs/operating.md, "Exit codes"). */
+/** Public API for scripts (docs/operating.md, "Exit codes"). */
 export const exitCodes: readonly (readonly [code: ExitCode, meaning: string])[] = [
   [0, 'done'],
   [1, 'a bug in leads'],
@@ -21,7 +21,7 @@ export const exitCodes: readonly (readonly [code: ExitCode, meaning: string])[] 
   [143, 'terminated: output is incomplete'],
 ];
 
-/** What to do about exit 1. */
+/** The hint of exit 1. */
 export const bugHint =
   "run it again with --verbose, and report what it prints where 'npm bugs leads-cli' leads";
 

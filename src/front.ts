@@ -2,7 +2,7 @@
 export interface Front {
   /** How to give a setting a value: `leads config set api.items data`, or `dialect.items: 'data'`; `…` without a value. */
   set(setting: string, value?: string): string;
-  /** Where a setting's value is seen: `'leads config get base-url'`, or `baseUrl`. */
+  /** How to see a setting's value: `'leads config get base-url'`, or `baseUrl`. */
   get(setting: string): string;
   /** An option of the run: `--accept-incomplete`, or `acceptIncomplete`. */
   option(name: string, value?: string): string;
@@ -17,11 +17,11 @@ export interface Front {
   otherBaseUrl(url: string, login: string): string;
   /** A name or a command inside a sentence: in quotes on the command line. */
   quoted(text: string): string;
-  /** The command that finds out how a service pages and keeps it where this front reads it; undefined: there is none. */
+  /** The command that finds out how a service pages, and keeps it where this front reads it. */
   readonly learning: string | undefined;
 }
 
-/** What the user can do about a failure, in one sentence; a function where the fronts say it differently. */
+/** Advice for the user, in one sentence; a function where the fronts say it differently. */
 export type Hint = string | ((front: Front) => string | undefined);
 
 export const hintFor = (hint: Hint | undefined, front: Front): string | undefined =>
@@ -78,7 +78,7 @@ export function loginCommand(profile: string | undefined, baseUrl?: string): str
   return words.join(' ');
 }
 
-/** One word of a shell (sh, bash, zsh): in single quotes, where no character has a meaning, unless it needs none. */
+/** Quotes a word for sh, bash and zsh where it needs quotes: in single quotes no character has a meaning. */
 export const shellWord = (text: string): string =>
   /^[\w./@%+:,-][\w./@%+:,=~-]*$/.test(text) ? text : singleQuoted(text);
 

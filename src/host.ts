@@ -16,8 +16,8 @@ export interface Output extends Writable {
   readonly fd?: number | undefined;
 }
 
-/** What a process has used; it starts at some time in milliseconds since the epoch. */
 export interface ResourceUsage {
+  /** In milliseconds since the epoch. */
   readonly startedAt: number;
   /** User and system time. */
   readonly cpuSeconds: number;
@@ -25,7 +25,7 @@ export interface ResourceUsage {
   readonly heapBytes: number;
 }
 
-/** What the world outside offers; tests hand in their own. */
+/** The world outside of the program; tests pass their own. */
 export interface Host {
   readonly stdin: Input;
   readonly stdout: Output;
@@ -39,16 +39,15 @@ export interface Host {
   /** Calls on SIGHUP, which ends only a process on a terminal. Gives what takes the listener back. */
   readonly onHangup: (listener: () => void) => () => void;
   readonly platform: string;
-  /** Of the node that runs this, such as `v22.11.0`. */
+  /** Such as `v22.11.0`. */
   readonly nodeVersion: string;
-  /** Of this process: a lock names its holder by it. */
+  /** A lock names its holder by it. */
   readonly pid: number;
   /**
    * Kills a process that leads its own group, and everything in that group. It is no error when it has ended, or belongs to
    * another user now and cannot be killed.
    */
   readonly killGroup: (leader: number) => void;
-  /** What this process has used so far. */
   readonly resources: () => ResourceUsage;
   /** The words that start this program once more. */
   readonly program: readonly [command: string, ...args: string[]];
@@ -77,11 +76,11 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
       controller.abort(interrupted);
     });
   }
-  // The process that started this one, with a channel, has ended: nobody needs this one any more.
+  // The process that started this one, with a channel, has ended, and with it the need for this one.
   process.once('disconnect', () => {
     if (!controller.signal.aborted) controller.abort(new InterruptedError('SIGTERM'));
   });
-  // The listener alone must not keep the process alive; whoever reads messages from the channel still needs it.
+  // The listener alone must not keep the process alive; a reader of messages needs the channel.
   if (process.listenerCount('message') === 0) process.channel?.unref();
   return {
     signal: controller.signal,
@@ -92,7 +91,7 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
   };
 }
 
-/** Whether a stream is a terminal. One that has closed is none to `isatty`, but still a device that is not the null device. */
+/** `isatty` denies it for a terminal that has closed, which is still a device, and not the null device. */
 function isTerminal(stream: number): boolean {
   // An import of the module would cost every start a few milliseconds.
   if (process.getBuiltinModule('node:tty').isatty(stream)) return true;
@@ -163,8 +162,8 @@ export function processHost(): Host {
 export async function runProcess(
   main: (argv: readonly string[], host: Host) => Promise<number>,
 ): Promise<void> {
-  // Node ends a process that waits for nothing, whether or not the run has finished: that must not look like success. An error
-  // that nobody has caught ends it with 1 as well.
+  // Node ends a process that waits for nothing, whether or not the run has finished: that must not look like success. An uncaught
+  // error ends it with 1 as well.
   process.exitCode = 1;
   const sayBug = (code: number): void => {
     if (code === 1)
@@ -174,6 +173,6 @@ export async function runProcess(
   const code = await main(process.argv.slice(2), processHost());
   process.off('exit', sayBug);
   process.exitCode = code;
-  // From 8 on the output is incomplete anyway, and a write that nobody reads would keep the process alive.
+  // From 8 on the output is incomplete anyway, and a write without a reader would keep the process alive.
   if (code >= 8 && process.stdout.writableLength > 0) process.exit(code);
 }

@@ -25,7 +25,7 @@ export function report(thrown: unknown, argv: readonly string[], { signal, stder
   return exitCode;
 }
 
-/** What libraries throw when the run's own signal stopped them; the signal's reason says more. */
+/** Libraries throw such an error when the run's own signal stopped them; the signal's reason says more. */
 function isAbort(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const { code } = thrown as NodeJS.ErrnoException;

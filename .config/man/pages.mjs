@@ -13,7 +13,7 @@ export function manualPages(program, builtAt) {
 
 const synopsis = (usage) => [`.Nm ${argument(usage)}`];
 
-function flagText({ help, choices, alone, repeatable, environment, setting, ...flag }) {
+function flagText({ help, choices, alone, repeatable, environment, setting, without, ...flag }) {
   const usual = flag.default ?? flag.otherwise;
   const notes = [
     choices.length > 0 ? `one of ${choices.join(', ')}` : '',
@@ -22,6 +22,8 @@ function flagText({ help, choices, alone, repeatable, environment, setting, ...f
     usual === null ? '' : `default: ${usual}`,
     environment === null ? '' : `environment: ${environment}`,
     setting === null ? '' : `setting: ${setting}`,
+    ...flag.with.map((names) => `needs ${names.join(' or ')}`),
+    without.length === 0 ? '' : `not with ${without.join(', ')}`,
   ].filter((note) => note !== '');
   const text = help === '' ? '' : `${help[0].toUpperCase()}${help.slice(1)}.`;
   return [text, notes.length === 0 ? '' : `(${notes.join('; ')})`].filter((part) => part !== '').join(' ');

@@ -39,7 +39,7 @@ function webAddress(text: string): URL | undefined {
 
 const hasPassword = ({ username, password }: URL): boolean => username !== '' || password !== '';
 
-/** Of a URL: `localhost` and names below it, 127.0.0.0/8 and [::1]. */
+/** `localhost` and names below it, 127.0.0.0/8 and [::1], as a URL has them. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 }

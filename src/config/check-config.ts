@@ -20,8 +20,8 @@ function placesOf(keys: readonly SettingKey[], depth = 0): ReadonlyMap<string, P
   return new Map(
     [...names].map((name) => {
       const below = keys.filter(({ path }) => path[depth] === name);
-      const own = below.find(({ path }) => path.length === depth + 1);
-      return [name, own === undefined ? { members: placesOf(below, depth + 1) } : valueOf(own)];
+      const leaf = below.find(({ path }) => path.length === depth + 1);
+      return [name, leaf === undefined ? { members: placesOf(below, depth + 1) } : valueOf(leaf)];
     }),
   );
 }
@@ -51,9 +51,9 @@ const configPlace = (): Place => ({
   ]),
 });
 
-/** How the names of settings are read and written: in memory `pageSize`, in a file `page-size`. */
+/** Names of settings are `pageSize` in memory, and `page-size` in a file. */
 interface Spelling {
-  /** Undefined for a key that is spelled otherwise. */
+  /** Undefined for a key in another spelling. */
   readonly read: (key: string) => string | undefined;
   readonly write: (name: string) => string;
 }
@@ -65,61 +65,70 @@ const inMemory: Spelling = { read: asIs, write: asIs };
 const fromFile: Spelling = { read: (key) => (/[A-Z]/.test(key) ? undefined : camelCase(key)), write: asIs };
 const toFile: Spelling = { read: asIs, write: kebabCase };
 
-/** Where a value holds what does not belong there, and what is not known to this release. */
+/** The paths of wrong values, and of keys that this release does not know. */
 interface Findings {
   readonly wrong: Path[];
   readonly unknown: Path[];
 }
 
-/** A copy in another spelling. What is unknown stays as it is. */
-function respelled(value: Json, place: Place, spelling: Spelling, found: Findings, at: Path = []): Json {
+interface Copying {
+  readonly spelling: Spelling;
+  readonly findings: Findings;
+}
+
+/** Copies a value in another spelling. Unknown members stay as they are. */
+function respell(value: Json, place: Place, copying: Copying, path: Path = []): Json {
+  const { findings, spelling } = copying;
   if ('isValue' in place) {
-    if (!place.isValue(value)) found.wrong.push(at);
+    if (!place.isValue(value)) findings.wrong.push(path);
     return value;
   }
   if (!isObject(value)) {
-    found.wrong.push(at);
+    findings.wrong.push(path);
     return value;
   }
   const members = Object.entries(value).map(([key, member]): [string, Json] => {
-    const path = [...at, key];
-    if ('each' in place) return [key, respelled(member, place.each, spelling, found, path)];
+    const memberPath = [...path, key];
+    if ('each' in place) return [key, respell(member, place.each, copying, memberPath)];
     const name = spelling.read(key);
     const inner = name === undefined ? undefined : place.members.get(name);
     if (name === undefined || inner === undefined) {
-      found.unknown.push(path);
+      findings.unknown.push(memberPath);
       return [key, member];
     }
-    return [spelling.write(name), respelled(member, inner, spelling, found, path)];
+    return [spelling.write(name), respell(member, inner, copying, memberPath)];
   });
   return Object.fromEntries(members);
 }
 
-/** A configuration that a file holds; `wrong` is where it first holds what does not belong there. */
+/** Reads the content of a file; `wrong` is the path of the first wrong value. */
 export function configFrom(json: Json): {
   readonly config: Config;
   readonly wrong: Path | undefined;
   readonly unknown: readonly Path[];
 } {
-  const found: Findings = { wrong: [], unknown: [] };
-  const config = respelled(json, configPlace(), fromFile, found) as Config;
-  return { config, wrong: found.wrong[0], unknown: found.unknown };
+  const findings: Findings = { wrong: [], unknown: [] };
+  const config = respell(json, configPlace(), { spelling: fromFile, findings }) as Config;
+  return { config, wrong: findings.wrong[0], unknown: findings.unknown };
 }
 
-/** As a file holds it. */
+/** The form that a file has. */
 export const inKebabCase = (config: Config): Config =>
-  respelled(config as Json, configPlace(), toFile, { wrong: [], unknown: [] }) as Config;
+  respell(config as Json, configPlace(), {
+    spelling: toFile,
+    findings: { wrong: [], unknown: [] },
+  }) as Config;
 
-/** Where a profile in memory holds what does not belong there. */
+/** The path of the first wrong or unknown member of a profile in memory. */
 export function misplacedInProfile(profile: Json): Path | undefined {
   const { wrong, unknown } = examined(profile);
   return wrong[0] ?? unknown[0];
 }
 
 function examined(profile: Json): Findings {
-  const found: Findings = { wrong: [], unknown: [] };
-  respelled(profile, profilePlace(), inMemory, found);
-  return found;
+  const findings: Findings = { wrong: [], unknown: [] };
+  respell(profile, profilePlace(), { spelling: inMemory, findings });
+  return findings;
 }
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -142,11 +151,11 @@ export function withValue(profile: Profile, path: readonly string[], value: unkn
 }
 
 function setIn(object: Tree, path: readonly string[], value: unknown): Tree {
-  const [step = '', ...rest] = path;
-  const { [step]: current, ...others } = object;
-  if (rest.length === 0) return value === undefined ? others : { ...others, [step]: value };
-  const inner = setIn((current ?? {}) as Tree, rest, value);
-  return Object.keys(inner).length === 0 ? others : { ...others, [step]: inner };
+  const [step = '', ...further] = path;
+  const { [step]: current, ...siblings } = object;
+  if (further.length === 0) return value === undefined ? siblings : { ...siblings, [step]: value };
+  const inner = setIn((current ?? {}) as Tree, further, value);
+  return Object.keys(inner).length === 0 ? siblings : { ...siblings, [step]: inner };
 }
 
 /** Throws a `UsageError` for a profile that would have both. */

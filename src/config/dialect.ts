@@ -2,7 +2,7 @@ export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'be
 export const totalMeanings = ['auto', 'estimate'] as const;
 export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
 
-/** What a query parameter of the list operation may stand for. */
+/** The meanings of the query parameters of the list operation. */
 export type ParameterName =
   'limit' | 'status' | 'category' | 'since' | 'until' | 'cursor' | 'page' | 'offset' | 'before';
 
@@ -11,7 +11,7 @@ export type ParameterName =
  * is missing is found out from the service's answers.
  */
 export interface Dialect {
-  /** Of the list operation; may carry a query of its own. */
+  /** The path of the list operation; it may carry a query. */
   readonly path?: string | undefined;
   /** Query parameters: a name, or null for "do not send". */
   readonly params?: { readonly [K in ParameterName]?: string | null | undefined } | undefined;
@@ -31,9 +31,9 @@ export interface Dialect {
   readonly pageSize?: number | undefined;
   /** The service gives all of its leads in one answer, as was shown for that many. */
   readonly provenUpTo?: number | undefined;
-  /** It names the next page wherever there is one. */
+  /** The service names each further page. */
   readonly nextSeen?: boolean | undefined;
-  /** Of leads, as the service counts them: `estimate` where it may count more than it lists. */
+  /** `estimate` where the service may count more leads than it lists. */
   readonly total?: (typeof totalMeanings)[number] | undefined;
   readonly dateFormat?: (typeof dateFormats)[number] | undefined;
 }

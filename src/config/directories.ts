@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { homeDirectory } from '../home-directory.ts';
 import { noHomeDirectory } from './errors.ts';
 
-/** Where files are kept. Both directories are made, 0700, when something is first written there. */
+/** The directories of our files. Both are made, 0700, when something is first written there. */
 export interface Paths {
   readonly configDir: string;
   readonly dataDir: string;
@@ -11,8 +11,8 @@ export interface Paths {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The platform's usual places, unless `LEADS_CONFIG_DIR` or `LEADS_DATA_DIR` name others. Throws a `ConfigError` where one is
- * in the home directory and there is none.
+ * Gives the usual places of the platform, unless `LEADS_CONFIG_DIR` or `LEADS_DATA_DIR` name others. Throws a `ConfigError`
+ * where a place would be in the home directory, and that is missing.
  */
 export function findPaths(env: Env, platform: string, homeOf = homeDirectory): Paths {
   const [config, data] = platforms[platform] ?? linux;

@@ -35,15 +35,15 @@ export const configOfNewerVersion = (path: string) =>
     hint: updateLeads,
   });
 
-/** `keys`: the path of names to what is wrong. */
+/** `keys`: the path of names to label is wrong. */
 export const configInvalid = (path: string, keys: readonly string[]) =>
   new ConfigError(
     `the configuration file ${path} is not valid${keys.length === 0 ? '' : ` at '${keys.join('.')}'`}`,
     { hint: 'repair it with an editor; leads does not overwrite it' },
   );
 
-export const invalidBaseUrl = (shown: string) =>
-  new ConfigError(`the base URL '${shown}' is not a URL that starts with https://`);
+export const invalidBaseUrl = (url: string) =>
+  new ConfigError(`the base URL '${url}' is not a URL that starts with https://`);
 
 export const baseUrlWithPassword = () =>
   new ConfigError('the base URL holds a user name or password', {
@@ -87,9 +87,9 @@ export const headersOfAnotherOrigin = (bound: string | undefined, origin: string
     },
   );
 
-export const unknownProfile = (profile: string, known: readonly string[]) =>
+export const unknownProfile = (profile: string, names: readonly string[]) =>
   new ConfigError(`there is no profile '${profile}'`, {
-    hint: `profiles: ${known.join(', ')}; or make it with '${loginCommand(profile)}'`,
+    hint: `profiles: ${names.join(', ')}; or make it with '${loginCommand(profile)}'`,
   });
 
 export const unsendableKey = (source: 'LEADS_API_KEY' | 'the stored API key') =>
@@ -109,11 +109,10 @@ export const twoKeysOfAProfile = () =>
     hint: "remove one: 'leads config unset api-key' or 'leads config unset api-key-command'",
   });
 
-/** `what`: such as `API key`. */
-export const noSecretGiven = (what: string) =>
-  new UsageError(`no ${what} was given`, {
+export const noSecretGiven = (label: string) =>
+  new UsageError(`no ${label} was given`, {
     hint: 'type it, pipe it in, or name a file that holds it',
   });
 
-export const secretWithBlanks = (what: string) =>
-  new UsageError(`the ${what} holds white space or other characters that cannot be part of it`);
+export const secretWithBlanks = (label: string) =>
+  new UsageError(`the ${label} holds white space or other characters that cannot be part of it`);

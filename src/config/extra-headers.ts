@@ -7,7 +7,7 @@ import type { ValueType } from './value-types.ts';
 
 export type ExtraHeaders = Readonly<Record<string, string>>;
 
-/** Set by every request itself, or they say where a request begins and ends. */
+/** Headers that every request sets itself, or that say where a request begins and ends. */
 export const ownHeaders: readonly string[] = [
   ...['authorization', 'host', 'content-length', 'transfer-encoding', 'connection', 'user-agent'],
   ...['expect', 'upgrade', 'keep-alive', 'te', 'trailer', 'proxy-authorization'],
@@ -45,14 +45,14 @@ const namePattern = /^[!#$%&'*+.^_`|~\w-]+$/;
 const valuePattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 function objectIn(typed: string): Readonly<Record<string, unknown>> | undefined {
-  const given = jsonIn(typed);
-  return isObject(given) ? given : undefined;
+  const json = jsonIn(typed);
+  return isObject(json) ? json : undefined;
 }
 
 /** Names the first of the headers that cannot be one of a profile. */
-function headerErrorIn(given: Readonly<Record<string, unknown>>): UsageError | undefined {
+function headerErrorIn(headers: Readonly<Record<string, unknown>>): UsageError | undefined {
   const met = new Set<string>();
-  for (const [typed, value] of Object.entries(given)) {
+  for (const [typed, value] of Object.entries(headers)) {
     const name = typed.toLowerCase();
     if (!namePattern.test(name))
       return new UsageError('api.headers: one of the names is no name of a header');
@@ -70,23 +70,23 @@ function objectionTo(name: string, value: unknown): string | undefined {
     : 'is not a text of printable ASCII characters, as the value of a header is';
 }
 
-/** Names in lower case and values, typed as one JSON object. */
+/** A JSON object; names become lower case. */
 export const headersType: ValueType<ExtraHeaders> = {
   parse: (typed) => {
-    const given = objectIn(typed) ?? {};
-    if (Object.keys(given).length === 0 || headerErrorIn(given) !== undefined) return undefined;
-    return extraHeadersOf({ headers: given as ExtraHeaders });
+    const headers = objectIn(typed) ?? {};
+    if (Object.keys(headers).length === 0 || headerErrorIn(headers) !== undefined) return undefined;
+    return extraHeadersOf({ headers: headers as ExtraHeaders });
   },
   errorFor: (typed) => headerErrorIn(objectIn(typed) ?? {}),
   expected: `a JSON object of headers and their values, such as '{"x-api-version":"2"}'`,
   isHidden: true,
 };
 
-/** What a dialect adds to each request, names in lower case. */
+/** The headers that a dialect adds to each request, with names in lower case. */
 export const extraHeadersOf = ({ headers = {} }: Dialect): ExtraHeaders =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** Throws a `ConfigError` where they would go to another origin than they were stored for: they may hold a credential. */
+/** Headers may hold a credential: throws a `ConfigError` for another origin than the one that they were stored for. */
 export function rejectForeignHeaders(
   {
     dialect,

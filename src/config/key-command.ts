@@ -15,7 +15,7 @@ interface ExecFailure extends Error {
   /** The exit status, or why the program could not be run. */
   readonly code?: number | string | null;
   readonly signal?: NodeJS.Signals | null;
-  /** It was ended here. */
+  /** This process ended it. */
   readonly killed?: boolean;
   readonly stderr?: string;
 }
@@ -48,7 +48,7 @@ export async function runKeyCommand(
   );
 }
 
-/** Of what the program writes to stderr, in characters. */
+/** The most characters of the program's stderr in an error. */
 const mostShown = 500;
 
 function faultOf(failure: ExecFailure, timeoutMs: number): string {

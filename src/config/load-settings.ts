@@ -34,7 +34,7 @@ interface Sources {
   readonly allowsNewProfile: boolean;
 }
 
-/** What flags, environment and the profile say together. */
+/** The settings of a run: flags, environment and profile. */
 export type Settings = ReturnType<typeof loadSettings>;
 
 /**
@@ -44,10 +44,11 @@ export type Settings = ReturnType<typeof loadSettings>;
 export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources) {
   const unknown: string[] = [];
   const config = readConfig(paths.configDir, (path) => unknown.push(path.join('.')));
-  const named = profileName(globals, env);
-  const name = named ?? config.profile ?? 'default';
+  const typedName = profileName(globals, env);
+  const name = typedName ?? config.profile ?? 'default';
   const profiles = config.profiles ?? {};
-  if (named !== undefined && named !== 'default' && !allowsNewProfile) rejectUnknownProfile(named, profiles);
+  if (typedName !== undefined && name !== 'default' && !allowsNewProfile)
+    rejectUnknownProfile(name, profiles);
   const profile = profiles[name] ?? {};
   const { webhook = {}, listen = {} } = profile;
   const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile.baseUrl;
@@ -55,7 +56,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
   const dialect: Dialect = profile.api ?? {};
   return {
     profile: name,
-    /** Where the configuration file holds what this release does not know. */
+    /** The paths in the configuration file that this release does not know. */
     unknown,
     /** Throws a `ConfigError` for one that cannot be used, so that it stops no command that does not ask for it. */
     get baseUrl() {
@@ -70,7 +71,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? webhook.secret),
     /** A name, JSON, or a file. */
     webhookScheme: webhook.scheme,
-    /** Where the lead is in the body of a delivery: a JSON Pointer, or `auto`. */
+    /** The place of the lead in the body of a delivery: a JSON Pointer, or `auto`. */
     webhookLead: webhook.lead,
     /** The field that is the id of a lead that is delivered. */
     webhookId: webhook.id ?? dialect.id ?? 'id',
@@ -132,9 +133,9 @@ function commandOf(
 }
 
 function rejectUnknownProfile(name: string, profiles: NonNullable<Config['profiles']>): void {
-  const known = Object.keys(profiles);
-  if (known.includes(name) || known.length === 0) return;
-  throw unknownProfile(name, known);
+  const names = Object.keys(profiles);
+  if (names.includes(name) || names.length === 0) return;
+  throw unknownProfile(name, names);
 }
 
 /** A character that no header can hold is a mistake in copying, and the request would fail. */
@@ -185,8 +186,8 @@ export function readConfig(
 }
 
 /**
- * Who runs this; Windows has no such number. `userInfo` of node:os fails where the number has no name, as in a container,
- * and an import of node:process opens the standard streams.
+ * The user of this process; Windows has no such number. `userInfo` of node:os fails where the number has no name, as in a
+ * container, and an import of node:process opens the standard streams.
  */
 // eslint-disable-next-line no-restricted-globals
 export const ownUserId = (): number | undefined => process.geteuid?.();
@@ -213,7 +214,7 @@ function checkOwnFile(path: string, mode: number): void {
 
 function tighten(path: string, stat: Stats, mode: number, uid: number | undefined): void {
   const refusal = closeToOthers(path, stat, mode);
-  // What a third user owns is not read.
+  // A file of a third user is not read.
   if (refusal?.code === 'EPERM' && ![0, uid].includes(stat.uid)) throw refusal;
 }
 
@@ -237,8 +238,8 @@ function parseConfig(text: string, path: string, onUnknown: (path: readonly stri
 /** The line that cannot be read, and whether it is because of a comma too many. */
 function placeOf(cause: unknown, text: string): { line: number; hasExtraComma: boolean } {
   const plain = withoutMark(text);
-  const at = Number(/at position (\d+)/.exec(String(cause))?.[1] ?? plain.trimEnd().length);
-  const before = plain.slice(0, at);
-  const hasExtraComma = /^[}\]]/.test(plain.slice(at)) && before.trimEnd().endsWith(',');
+  const position = Number(/at position (\d+)/.exec(String(cause))?.[1] ?? plain.trimEnd().length);
+  const before = plain.slice(0, position);
+  const hasExtraComma = /^[}\]]/.test(plain.slice(position)) && before.trimEnd().endsWith(',');
   return { line: (hasExtraComma ? before.trimEnd() : before).split('\n').length, hasExtraComma };
 }

@@ -10,7 +10,7 @@ import { parseSecret } from './value-types.ts';
 
 type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;
 
-/** Asks on the terminal; `hidden` shows nothing of what is typed. Ctrl-C interrupts, Ctrl-D gives an empty answer. */
+/** Asks on the terminal; `hidden` shows nothing of the answer. Ctrl-C interrupts, Ctrl-D gives an empty answer. */
 export function ask(
   question: string,
   { stdin, stderr, signal }: PromptContext,
@@ -51,17 +51,17 @@ export function ask(
 }
 
 /** A secret from a file, or from stdin for `-`; surrounding white space goes. Throws for an empty or broken one. */
-export async function secretFromFile(path: string, what: string, context: PromptContext): Promise<Secret> {
+export async function secretFromFile(path: string, label: string, context: PromptContext): Promise<Secret> {
   const bytes = await readInput(
     path,
     context.stdin,
-    (cause) => new ConfigError(unreadable(`the ${what} from ${path}`, cause), { cause }),
+    (cause) => new ConfigError(unreadable(`the ${label} from ${path}`, cause), { cause }),
   );
-  return parseSecret(textOfSecret(bytes, `the ${what} from ${path}`), what);
+  return parseSecret(textOfSecret(bytes, `the ${label} from ${path}`), label);
 }
 
 /** Asks for a secret on a terminal, hidden, and reads stdin to its end otherwise. */
-export async function secretFromPerson(what: string, context: PromptContext): Promise<Secret> {
-  if (context.stdin.isTTY !== true) return secretFromFile('-', what, context);
-  return parseSecret(await ask(`${what}: `, context, { hidden: true }), what);
+export async function secretFromPerson(label: string, context: PromptContext): Promise<Secret> {
+  if (context.stdin.isTTY !== true) return secretFromFile('-', label, context);
+  return parseSecret(await ask(`${label}: `, context, { hidden: true }), label);
 }

@@ -42,7 +42,7 @@ export type OriginKey = 'apiKeyOrigin' | 'headersOrigin';
 /** A setting of a profile, declared once: what `leads config` names, checks, explains and shows. */
 export interface SettingKey extends Declaration {
   readonly name: string;
-  /** Where it stands in the profile: as its name says. */
+  /** Its place in the profile, which follows from the name. */
   readonly path: readonly string[];
 }
 
@@ -57,7 +57,7 @@ interface Declaration {
   readonly checkedOnUse?: true;
   /** Stored as an array or an object, which is typed as JSON. */
   readonly isJson?: true;
-  /** What is shown of the value: it may hold secrets. */
+  /** Takes out secrets that the value may hold. */
   readonly shown?: (value: unknown) => unknown;
   /** Environment variable that goes before the profile. */
   readonly variable?: string;
@@ -83,9 +83,9 @@ const baseUrlText: ValueType<string> = {
   expected: 'a URL that starts with https://',
 };
 
-const secretText = (what: string): ValueType<string> => ({
+const secretText = (label: string): ValueType<string> => ({
   ...text,
-  parse: (typed) => parseSecret(typed, what).reveal(),
+  parse: (typed) => parseSecret(typed, label).reveal(),
 });
 
 /** Its verify token is a secret. */

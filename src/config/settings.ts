@@ -1,7 +1,7 @@
 import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
 
-/** What the flags give that every command takes; their values are checked where settings are read. */
+/** The global flags; their values are checked where settings are read. */
 export interface Globals {
   readonly profile: string | undefined;
   readonly baseUrl: string | undefined;
@@ -12,17 +12,17 @@ export interface Globals {
   readonly color: boolean;
 }
 
-/** What is needed to talk to the service. */
+/** The service, and the key for it. */
 export interface Account {
   /** Name of the profile, for hints that say how to log in. */
   readonly profile?: string | undefined;
   readonly baseUrl: URL;
   readonly apiKey: Secret;
-  /** It is what `api-key-command` printed. */
+  /** `api-key-command` printed it. */
   readonly keyIsFromCommand?: true;
 }
 
-/** What is known of an account before a key is needed. */
+/** An account whose key is not read yet. */
 export interface AccountSettings {
   readonly profile: string;
   readonly baseUrl: URL;
@@ -33,7 +33,7 @@ export interface CommandKey {
   readonly apiKeyCommand: readonly string[];
 }
 
-/** What one account has stored. Secrets are plain text in the file, which is why it is 0600. */
+/** Secrets are plain text in the file, which is therefore 0600. */
 export interface Profile {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
@@ -41,7 +41,7 @@ export interface Profile {
   readonly apiKeyCommand?: readonly string[] | undefined;
   /** The origin that the key, or the command, was stored for: it is sent nowhere else. */
   readonly apiKeyOrigin?: string | undefined;
-  /** The origin that the dialect's headers were stored for, likewise. */
+  /** The origin that the dialect's headers were stored for. */
   readonly headersOrigin?: string | undefined;
   /** When each secret was stored, in ISO form, by the names of their settings. */
   readonly setAt?: Readonly<Record<string, string>> | undefined;
@@ -64,7 +64,7 @@ export interface Profile {
 }
 
 export interface Config {
-  /** Of the file's form. */
+  /** The version of the file's form. */
   readonly version?: number | undefined;
   /** Used when neither `--profile` nor `LEADS_PROFILE` names one. */
   readonly profile?: string | undefined;

@@ -13,7 +13,7 @@ export interface ValueType<T> {
   readonly expected: string;
   /** The error for a text that is no such value, where more can be said than what is expected. */
   readonly errorFor?: (text: string) => UsageError | undefined;
-  /** The value that a text which is none probably means. */
+  /** Gives the value that a wrong text probably means. */
   readonly meant?: (text: string) => string | undefined;
   /** Every possible text, where these can be listed. */
   readonly choices?: readonly string[];
@@ -50,7 +50,7 @@ export const memberNameOrAuto: ValueType<string> = {
 
 /** The name alone: `limit=100` would be sent as a name. */
 export const parameterNameOrNull: ValueType<string | null> = {
-  // Null is a value here, and undefined would be none.
+  // Null is a value, in contrast to undefined.
   parse: (typed) =>
     typed === 'null' ? null : /^(?!(auto|none)$)[^\s&=?#]+$/.test(typed) ? typed : undefined,
   expected: 'the name of a query parameter, or null: not sent',
@@ -136,10 +136,10 @@ export const timeZone: ValueType<string> = {
   expected: 'a time zone such as Europe/Madrid or UTC',
 };
 
-/** One word of visible characters: anything else cannot stand in an HTTP header and is a mistake in copying. */
-export function parseSecret(text: string, what: string): Secret {
+/** A secret is a word of visible characters: other ones cannot stand in an HTTP header, and are a mistake in copying. */
+export function parseSecret(text: string, label: string): Secret {
   const word = text.trim();
-  if (word === '') throw noSecretGiven(what);
-  if (!/^[\x21-\x7e]+$/.test(word)) throw secretWithBlanks(what);
+  if (word === '') throw noSecretGiven(label);
+  if (!/^[\x21-\x7e]+$/.test(word)) throw secretWithBlanks(label);
   return new Secret(word);
 }

@@ -24,7 +24,7 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
   const path = configFile(configDir);
   const write = async (): Promise<void> => {
     makeDirectory(configDir, 0o700);
-    const held = await lock(path, context, { waitMs: 10_000 });
+    const lockOnFile = await lock(path, context, { waitMs: 10_000 });
     try {
       const before = readConfig(configDir);
       const conf = new Conf<Record<string, unknown>>({
@@ -43,13 +43,13 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
         owner: ownerOf(place),
       });
     } finally {
-      await held.release();
+      await lockOnFile.release();
     }
   };
   await withOutputErrors(path, write, 'LEADS_CONFIG_DIR');
 }
 
-/** Who keeps a file that root changes for them, as with sudo. */
+/** A file that root changes, as with sudo, stays its owner's. */
 const ownerOf = (path: string): Stats | undefined =>
   ownUserId() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined;
 
@@ -64,7 +64,7 @@ export function updateProfile(
 ): Promise<void> {
   const now = new Date(context.clock.now());
   const changeConfig = (config: Config): Config => {
-    const { [name]: current = {}, ...others } = config.profiles ?? {};
+    const { [name]: current = {}, ...otherProfiles } = config.profiles ?? {};
     const changed = change(current);
     const next = settingKeys
       .filter(({ secret, path }) => secret && valueAt(changed, path) !== valueAt(current, path))
@@ -72,7 +72,8 @@ export function updateProfile(
         const isStored = valueAt(changed, path) !== undefined;
         return withValue(profile, ['setAt', setting], isStored ? now.toISOString() : undefined);
       }, changed);
-    return { ...config, profiles: Object.keys(next).length === 0 ? others : { ...others, [name]: next } };
+    const isEmpty = Object.keys(next).length === 0;
+    return { ...config, profiles: isEmpty ? otherProfiles : { ...otherProfiles, [name]: next } };
   };
   return updateConfig(context, changeConfig);
 }

@@ -19,9 +19,10 @@ interface CompletedFlag extends Candidate {
   readonly values: Choices | undefined;
 }
 
-/** What may be typed after the words `at`, such as `inbox show`. */
+/** The words that may be typed after a command's name. */
 interface Place {
-  readonly at: string;
+  /** The whole name, such as `inbox show`. */
+  readonly path: string;
   readonly words: readonly Candidate[];
   /** The argument is a file. */
   readonly takesFile?: boolean;
@@ -47,30 +48,31 @@ function placesOf(program: ProgramData): Place[] {
   const wordsOf = (commands: readonly CommandData[]): Candidate[] =>
     commands.map(({ name, summary }) => ({ name: name.slice(name.lastIndexOf(' ') + 1), help: summary }));
   const placesBelow = (command: CommandData): Place[] => {
-    const { name: at, commands, flags, arguments: args } = command;
+    const { name: path, commands, flags, arguments: args } = command;
     const [first] = args;
     const choices = (first?.choices ?? []).map((name) => ({ name, help: '' }));
     const words = commands.length > 0 ? wordsOf(commands) : choices;
     const takesFile = first !== undefined && isFile(first.name);
-    const own = { at, words, takesFile, flags: [...flagsOf(flags), ...globals] };
-    return [own, ...commands.flatMap(placesBelow)];
+    const place = { path, words, takesFile, flags: [...flagsOf(flags), ...globals] };
+    return [place, ...commands.flatMap(placesBelow)];
   };
   const names = wordsOf(program.commands);
   const topics = program.topics.map(({ name }) => ({ name, help: 'help topic' }));
   return [
-    { at: '', words: [...names, { name: 'help', help: 'of a command or topic' }], flags: globals },
-    { at: 'help', words: [...names, ...topics], flags: [] },
+    { path: '', words: [...names, { name: 'help', help: 'of a command or topic' }], flags: globals },
+    { path: 'help', words: [...names, ...topics], flags: [] },
     ...program.commands.map(({ name, commands }) => ({
-      ...{ at: `help ${name}`, words: wordsOf(commands), flags: [] },
+      ...{ path: `help ${name}`, words: wordsOf(commands), flags: [] },
     })),
     ...program.commands.flatMap(placesBelow),
   ];
 }
 
-/** Each name that begins with two dashes. */
 const longNames = ({ flags }: Place): Candidate[] =>
   flags.flatMap(({ name, otherNames, help }) =>
-    [name, ...otherNames].filter((one) => one.startsWith('--')).map((long) => ({ name: long, help })),
+    [name, ...otherNames]
+      .filter((candidate) => candidate.startsWith('--'))
+      .map((long) => ({ name: long, help })),
   );
 
 const namesOf = (candidates: readonly Candidate[]): string => candidates.map(({ name }) => name).join(' ');
@@ -79,21 +81,21 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The places that a word leads to, each as the place before it, a space and the word. */
 const steps = (places: readonly Place[], quote = quoted): string[] =>
-  places.flatMap(({ at }) => (at === '' ? [] : [quote(at.includes(' ') ? at : ` ${at}`)]));
+  places.flatMap(({ path }) => (path === '' ? [] : [quote(path.includes(' ') ? path : ` ${path}`)]));
 
 /** Lines of a shell's `case`, one for each place that has something. */
 const cases = (places: readonly Place[], write: (place: Place) => string): string =>
   places
-    .flatMap((place) => (write(place) === '' ? [] : [`      (${quoted(place.at)}) ${write(place)} ;;`]))
+    .flatMap((place) => (write(place) === '' ? [] : [`      (${quoted(place.path)}) ${write(place)} ;;`]))
     .join('\n');
 
 /** The same by place and flag, for the values of flags; a flag that ends with `=` has its value in the same word. */
 function valueCases(places: readonly Place[], write: (values: Choices) => string): string {
   const patterns = new Map<string, string[]>();
-  for (const { at, flags } of places) {
+  for (const { path, flags } of places) {
     for (const { name, otherNames, values } of flags) {
       if (values === undefined) continue;
-      const typed = [name, `${name}=`, ...otherNames].map((flag) => quoted(`${at} ${flag}`));
+      const typed = [name, `${name}=`, ...otherNames].map((flag) => quoted(`${path} ${flag}`));
       const action = write(values);
       patterns.set(action, [...(patterns.get(action) ?? []), ...typed]);
     }
@@ -140,7 +142,7 @@ fi
 const bashWords = (values: Choices): string =>
   values === 'files' ? 'files=1' : `words=${quoted(values.join(' '))}`;
 
-/** As a file `_leads` in a directory of `fpath`, or read by `source` after `compinit`. */
+/** A file `_leads` in a directory of `fpath`, or read by `source` after `compinit`. */
 const zshScript = (places: readonly Place[]): string => String.raw`#compdef leads
 # zsh completion for leads
 _leads() {
@@ -199,9 +201,9 @@ ${places.flatMap(fishLines).join('\n')}
 
 const fishQuoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
-function fishLines({ at, words, takesFile, flags }: Place): string[] {
-  const line = (what: string, help = ''): string =>
-    `complete -c leads -n "__leads_at '${at}'" ${what} -d ${fishQuoted(help)}`;
+function fishLines({ path, words, takesFile, flags }: Place): string[] {
+  const line = (completion: string, help = ''): string =>
+    `complete -c leads -n "__leads_at '${path}'" ${completion} -d ${fishQuoted(help)}`;
   const optionOf = (name: string): string =>
     name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`;
   const valueOf = (values: Choices): string =>
@@ -210,8 +212,8 @@ function fishLines({ at, words, takesFile, flags }: Place): string[] {
     ...(takesFile === true ? [line('-F')] : []),
     ...words.map(({ name, help }) => line(`-a ${fishQuoted(name)}`, help)),
     ...flags.flatMap(({ name, otherNames, help, values }) =>
-      [name, ...otherNames].map((one) =>
-        line([optionOf(one), ...(values === undefined ? [] : [valueOf(values)])].join(' '), help),
+      [name, ...otherNames].map((option) =>
+        line([optionOf(option), ...(values === undefined ? [] : [valueOf(values)])].join(' '), help),
       ),
     ),
   ];
@@ -224,13 +226,13 @@ const powershellScript = (
 Register-ArgumentCompleter -Native -CommandName leads -ScriptBlock {
     param($word, $line, $cursor)
     $words = @{
-${table(places.map(({ at, words }) => [at, namesOf(words)]))}
+${table(places.map(({ path, words }) => [path, namesOf(words)]))}
     }
     $flags = @{
-${table(places.map((place) => [place.at, namesOf(longNames(place))]))}
+${table(places.map((place) => [place.path, namesOf(longNames(place))]))}
     }
     $values = @{
-${table(places.flatMap(({ at, flags }) => flags.flatMap((flag) => powershellValues(at, flag))))}
+${table(places.flatMap(({ path, flags }) => flags.flatMap((flag) => powershellValues(path, flag))))}
     }
     $at, $flag, $prefix = '', '', ''
     $typed = $line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor }
@@ -249,8 +251,8 @@ ${table(places.flatMap(({ at, flags }) => flags.flatMap((flag) => powershellValu
 const table = (rows: readonly (readonly [key: string, words: string])[]): string =>
   rows.map(([key, words]) => `        '${key}' = '${words}'`).join('\n');
 
-const powershellValues = (at: string, { name, values }: CompletedFlag): [string, string][] =>
-  values === undefined ? [] : [[`${at} ${name}`, values === 'files' ? '' : values.join(' ')]];
+const powershellValues = (path: string, { name, values }: CompletedFlag): [string, string][] =>
+  values === undefined ? [] : [[`${path} ${name}`, values === 'files' ? '' : values.join(' ')]];
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript };
 

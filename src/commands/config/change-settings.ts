@@ -37,7 +37,7 @@ async function typedValue(key: SettingKey, value: string | undefined, context: C
   });
 }
 
-/** What only one service may be sent is stored together with the origin of that. */
+/** A secret of one service is stored with the origin of that service. */
 function bindToOrigin({ name, origin }: SettingKey, profile: Profile, settings: Settings): Profile {
   if (origin === undefined) return profile;
   rejectBothKeys(profile);
@@ -54,9 +54,11 @@ export async function unsetSetting({ key }: { readonly key: string }, context: C
   const { path, origin } = findSetting(key);
   const { profile } = await context.settings();
   await updateProfile(context, profile, (stored) => {
-    const rest = withValue(stored, path, undefined);
-    const isBound = settingKeys.some((one) => one.origin === origin && valueAt(rest, one.path) !== undefined);
-    return origin === undefined || isBound ? rest : withValue(rest, [origin], undefined);
+    const profile = withValue(stored, path, undefined);
+    const isBound = settingKeys.some(
+      (key) => key.origin === origin && valueAt(profile, key.path) !== undefined,
+    );
+    return origin === undefined || isBound ? profile : withValue(profile, [origin], undefined);
   });
   return 'done';
 }
@@ -77,18 +79,18 @@ export async function removeProfile({ name }: { readonly name: string }, context
   rejectUnknownProfile(name, context);
   await updateConfig(context, (config) => {
     const { [name]: _removed, ...profiles } = config.profiles ?? {};
-    const { profile, ...rest } = config;
-    return { ...rest, ...(profile === undefined || profile === name ? {} : { profile }), profiles };
+    const { profile, ...settings } = config;
+    return { ...settings, ...(profile === undefined || profile === name ? {} : { profile }), profiles };
   });
   context.messages.say(`profile '${name}' is removed`);
   return 'done';
 }
 
 function rejectUnknownProfile(name: string, { paths }: Pick<Context, 'paths'>, advice?: string): void {
-  const known = Object.keys(readConfig(paths.configDir).profiles ?? {});
-  if (known.includes(name)) return;
-  const list = known.length === 0 ? 'no profile is stored' : `profiles: ${known.join(', ')}`;
+  const names = Object.keys(readConfig(paths.configDir).profiles ?? {});
+  if (names.includes(name)) return;
+  const list = names.length === 0 ? 'no profile is stored' : `profiles: ${names.join(', ')}`;
   throw new UsageError(`there is no profile '${name}'`, {
-    hint: didYouMean(name, known) ?? [list, advice].filter((part) => part !== undefined).join('; or '),
+    hint: didYouMean(name, names) ?? [list, advice].filter((part) => part !== undefined).join('; or '),
   });
 }

@@ -9,18 +9,18 @@ export async function editConfig(_options: unknown, context: Context): Promise<O
   const { env, paths, platform } = context;
   const path = configFile(paths.configDir);
   await updateConfig(context, (config) => config).catch((error: unknown) => {
-    // What cannot be read is what the editor is for.
+    // The editor is for files that cannot be read.
     if (!(error instanceof ConfigError)) throw error;
   });
-  const usual = platform === 'win32' ? 'notepad' : 'vi';
-  const editor = [env['VISUAL'], env['EDITOR']].find((name) => name !== undefined && name !== '') ?? usual;
+  const fallback = platform === 'win32' ? 'notepad' : 'vi';
+  const editor = [env['VISUAL'], env['EDITOR']].find((name) => name !== undefined && name !== '') ?? fallback;
   const code = await exitCodeOf(editor, path, platform);
   if (code !== 0) {
     throw new ConfigError(`the editor '${editor}' ended with ${code ?? 'a signal'}`, {
       hint: 'set EDITOR to one that there is, such as EDITOR=nano',
     });
   }
-  // They are read for the first time here.
+  // This reads the file for the first time.
   const { baseUrl: _ } = await context.settings();
   return 'done';
 }

@@ -12,7 +12,7 @@ import { write, writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { didYouMean } from '../../output/suggest.ts';
 
-/** One setting of `config list`; a secret shows its last four characters only. */
+/** A secret shows its last four characters only. */
 interface EffectiveSetting {
   readonly key: string;
   readonly value: string;
@@ -48,7 +48,7 @@ async function effectiveSettings(context: Context): Promise<EffectiveSetting[]> 
 }
 
 function effectiveSetting(
-  { name, path, secret, flag, variable, default: usual, shown = (stored) => stored }: SettingKey,
+  { name, path, secret, flag, variable, default: defaultValue, shown: withoutSecrets }: SettingKey,
   profile: Profile,
   { globals, env }: Sources,
 ): EffectiveSetting | undefined {
@@ -56,32 +56,32 @@ function effectiveSetting(
     [flag && globals[flag], 'flag'],
     [variable && env[variable], 'environment'],
     [valueAt(profile, path), 'profile'],
-    [usual, 'default'],
+    [defaultValue, 'default'],
   ];
-  const [given, from] = candidates.find(isGiven) ?? [];
-  if (given === undefined || from === undefined) return undefined;
-  const value = storedText(shown(given));
+  const [stored, from] = candidates.find(isGiven) ?? [];
+  if (stored === undefined || from === undefined) return undefined;
+  const value = storedText(withoutSecrets === undefined ? stored : withoutSecrets(stored));
   return { key: name, value: secret === true ? new Secret(value).toString() : value, from };
 }
 
-/** An empty flag or variable is none; an empty JSON Pointer that is stored is one. */
+/** An empty flag or variable counts as missing; an empty JSON Pointer may be stored. */
 const isGiven = ([value, from]: readonly [unknown, EffectiveSetting['from']]): boolean =>
   value !== undefined && (value !== '' || from === 'profile');
 
 function profileOrigin({ globals, env }: Sources, stored: string | undefined): EffectiveSetting['from'] {
-  const named = profileName(globals, env);
-  if (named === undefined) return stored === undefined ? 'default' : 'profile';
-  return named === globals.profile ? 'flag' : 'environment';
+  const name = profileName(globals, env);
+  if (name === undefined) return stored === undefined ? 'default' : 'profile';
+  return name === globals.profile ? 'flag' : 'environment';
 }
 
 const storedText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 export async function getSetting({ key }: { readonly key: string }, context: Context): Promise<Outcome> {
   const { name } = findSetting(key);
-  const found = (await effectiveSettings(context)).find((setting) => setting.key === name);
-  if (found === undefined)
+  const setting = (await effectiveSettings(context)).find(({ key: candidate }) => candidate === name);
+  if (setting === undefined)
     throw new ConfigError(`${name} is not set`, { hint: `leads config set ${name} …` });
-  await write(context.stdout, `${sanitize(found.value)}\n`);
+  await write(context.stdout, `${sanitize(setting.value)}\n`);
   return 'done';
 }
 
@@ -121,7 +121,7 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
 
 /** The setting of that name, or a `UsageError` with the nearest one, or all of them. */
 export function findSetting(name: string): SettingKey {
-  const key = settingKeys.find((one) => one.name === name);
+  const key = settingKeys.find((candidate) => candidate.name === name);
   if (key !== undefined) return key;
   const names = settingKeys.map((candidate) => candidate.name);
   const inGroup = names.find((candidate) => candidate.endsWith(`.${kebabCase(name)}`));

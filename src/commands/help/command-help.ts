@@ -8,6 +8,7 @@ import {
   immediateFlags,
   isSwitch,
   orList,
+  type ValueFlag,
 } from '../flags/flag.ts';
 import { wrap } from '../../output/wrap.ts';
 import { shellLines, twoColumns } from './layout.ts';
@@ -66,9 +67,9 @@ export function commandHelp(path: string, spec: CommandSpec, width: number): str
     }),
   );
   const rows = [...ownSections(spec).flatMap((section) => section.rows), ...flagRows(everyday, briefText)];
-  const [what = ''] = (spec.description ?? '').split('\n');
+  const [description = ''] = (spec.description ?? '').split('\n');
   return joined([
-    ...heading(path, { ...spec, description: what }, width),
+    ...heading(path, { ...spec, description }, width),
     ...drawn([{ title: 'Most used', rows }], width),
     [...wrap(`All of it:  leads help ${path}, or --help --all`, width), ...globalFlagLines(width)],
     examples(spec.examples.slice(0, 2), width),
@@ -113,15 +114,15 @@ function flagSections({ flags }: CommandSpec): Section[] {
   const all = Object.entries(flags);
   const titleOf = ([, flag]: readonly [string, Flag]): string => flag.group ?? 'Options';
   return [...new Set(all.map(titleOf))].map((title) => {
-    const own = all.filter((entry) => titleOf(entry) === title);
-    return { title, rows: flagRows(Object.fromEntries(own)) };
+    const members = all.filter((entry) => titleOf(entry) === title);
+    return { title, rows: flagRows(Object.fromEntries(members)) };
   });
 }
 
 const flagRows = (flags: Flags, textOf = flagText): Row[] =>
   Object.entries(flags).map(([key, flag]) => [flagTerm(key, flag), textOf(flag)]);
 
-/** What stands before the first semicolon, the choices and the default. */
+/** The text before the first semicolon, the choices and the default. */
 const briefText = ({ with: _, without: _excluded, ...flag }: Flag): string =>
   flagText({ ...flag, help: flag.help?.split(';')[0], repeatable: undefined });
 
@@ -138,17 +139,19 @@ export function usage(path: string, spec: CommandSpec): string {
   return ['leads', path, ...words, '[flags]'].join(' ');
 }
 
-/** Meaning, choices, and in parentheses whether it repeats and what holds without it. */
+/** Meaning and choices, and in parentheses whether it repeats, its default, and the flags that it needs and excludes. */
 function flagText(flag: Flag): string {
-  const help = flag.help ?? '';
-  if (isSwitch(flag)) return help;
-  const choices = orList(flag.choicesShown === false ? [] : (flag.type.choices ?? []));
-  const fallback = flag.default ?? flag.otherwise;
+  const { help = '', with: needed = [], without = [] } = flag;
+  const valued: Partial<ValueFlag<unknown>> = isSwitch(flag) ? {} : flag;
+  const choices = orList(valued.choicesShown === false ? [] : (valued.type?.choices ?? []));
+  const fallback = valued.default ?? valued.otherwise;
   const notes = [
-    flag.repeatable === true ? 'repeatable' : undefined,
-    flag.bare === undefined ? undefined : `alone: ${flag.bare}`,
-    fallback === undefined ? undefined : `default: ${fallback}`,
-  ].filter((note) => note !== undefined);
+    ...(valued.repeatable === true ? ['repeatable'] : []),
+    ...(valued.bare === undefined ? [] : [`alone: ${valued.bare}`]),
+    ...(fallback === undefined ? [] : [`default: ${fallback}`]),
+    ...needed.map((words) => `needs ${orList(words.split(' | '))}`),
+    ...(without.length === 0 ? [] : [`not with ${orList(without)}`]),
+  ];
   const text = [help, choices].filter((part) => part !== '').join(': ');
   return notes.length === 0 ? text : `${text} (${notes.join('; ')})`;
 }

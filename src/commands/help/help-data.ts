@@ -42,7 +42,7 @@ export interface CommandData extends ReturnType<typeof describeSpec> {
   readonly commands: readonly CommandData[];
 }
 
-/** What a declaration says, as data; `path` is the command's whole name, such as `config set`. */
+/** `path` is the command's whole name, such as `config set`. */
 export const describeCommand = (path: string, spec: CommandSpec): CommandData => ({
   ...describeSpec(path, spec),
   commands: spec.subcommands.map((child) => describeCommand(`${path} ${child.name}`, child)),
@@ -65,14 +65,14 @@ const describeSpec = (path: string, spec: CommandSpec) => ({
 const owned: readonly ExitCode[] = [4, 5, 6, 7];
 
 const exitsOf = ({ exits = {} }: CommandSpec) =>
-  exitCodes.flatMap(([code, usual]) => {
-    if (!owned.includes(code)) return { code, meaning: usual };
-    const own = exits[code as keyof typeof exits];
-    return own === undefined ? [] : { code, meaning: own === '' ? usual : own };
+  exitCodes.flatMap(([code, generalMeaning]) => {
+    if (!owned.includes(code)) return { code, meaning: generalMeaning };
+    const meaning = exits[code as keyof typeof exits];
+    return meaning === undefined ? [] : { code, meaning: meaning === '' ? generalMeaning : meaning };
   });
 
-const describeRecord = ({ what, type, fields, sometimes = [] }: OutputRecord) => ({
-  what,
+const describeRecord = ({ what: meaning, type, fields, sometimes = [] }: OutputRecord) => ({
+  what: meaning,
   type: type ?? null,
   fields: type === undefined ? fields : ['type', ...fields],
   sometimes,
@@ -103,6 +103,8 @@ function describeFlag(key: string, flag: Flag) {
     environment: valued.variable ?? variable ?? null,
     setting: valued.setting ?? null,
     shortFor: shortFor === undefined ? null : `--${shortFor[0]} ${shortFor[1]}`,
+    with: (flag.with ?? []).map((words) => words.split(' | ')),
+    without: flag.without ?? [],
   };
 }
 

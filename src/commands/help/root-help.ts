@@ -3,11 +3,10 @@ import { type Flag, type Flags, flagTerm, globalFlags, immediateFlags } from '..
 import { wrap } from '../../output/wrap.ts';
 import { runningList, twoColumns } from './layout.ts';
 
-/** What `leads help TOPIC` knows beside the commands; here, since this help names them without loading them. */
+/** The topics of `leads help TOPIC`; this help names them without loading them. */
 export const topicNames = ['environment', 'exit-codes', 'dialect', 'schemes', 'targets'] as const;
 export type TopicName = (typeof topicNames)[number];
 
-/** Of the group and the command's name. */
 const termWidth = 19;
 
 export const programSummary = 'list, export and receive leads, and prove that none was lost';

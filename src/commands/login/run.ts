@@ -20,13 +20,13 @@ export async function run(flags: LoginOptions, context: Context): Promise<Outcom
   const { profile } = settings;
   const baseUrl = settings.baseUrl ?? (await askBaseUrl(context));
   rejectForeignHeaders(settings, baseUrl);
-  const what = 'API key';
+  const label = 'API key';
   const stored = readConfig(context.paths.configDir).profiles?.[profile];
   if (stored?.apiKeyCommand !== undefined) throw twoKeysOfAProfile();
   const apiKey =
     flags.apiKeyFile === undefined
-      ? await secretFromPerson(what, context)
-      : await secretFromFile(flags.apiKeyFile, what, context);
+      ? await secretFromPerson(label, context)
+      : await secretFromFile(flags.apiKeyFile, label, context);
   if (flags.check) await tryKey({ profile, baseUrl, apiKey }, context);
   await updateProfile(context, profile, (stored) => ({
     ...stored,
@@ -49,7 +49,7 @@ async function askBaseUrl(context: Context): Promise<URL> {
   throw new ConfigError('no base URL is set', { hint: "add '--base-url https://…', or set LEADS_BASE_URL" });
 }
 
-/** One real call: throws what the service, or the way to it, objects to. */
+/** Makes a real call, and throws its failure. */
 async function tryKey(account: Account, context: Context): Promise<void> {
   const service = await openService(context, { asksOnce: true, triedAccount: account });
   for await (const batch of listLeads(service, { query: {}, pageSize: 1 })) {

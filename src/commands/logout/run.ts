@@ -7,8 +7,8 @@ export async function run(_options: unknown, context: Context): Promise<Outcome>
   const stored = readConfig(context.paths.configDir).profiles?.[profile];
   const removed = stored?.apiKey !== undefined;
   if (removed) {
-    await updateProfile(context, profile, ({ apiKey: _key, apiKeyOrigin, ...kept }) =>
-      kept.apiKeyCommand === undefined ? kept : { ...kept, apiKeyOrigin },
+    await updateProfile(context, profile, ({ apiKey: _key, apiKeyOrigin, ...settings }) =>
+      settings.apiKeyCommand === undefined ? settings : { ...settings, apiKeyOrigin },
     );
   }
   if (stored?.apiKeyCommand !== undefined) {
