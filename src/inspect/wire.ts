@@ -124,7 +124,7 @@ export interface WireDelivery extends WireRow {
   readonly results: readonly WireResult[];
   readonly forwards: readonly WireForward[];
   /** All deliveries of this lead, oldest first: at most 100. */
-  readonly attempts: readonly WireRow[];
+  readonly leadDeliveries: readonly WireRow[];
   readonly notReplayable: string | null;
 }
 

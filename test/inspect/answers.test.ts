@@ -177,7 +177,7 @@ describe('a delivery', () => {
     await inbox.record([{ leadId: 'a', seq: 1, claim: 0, target, outcome: { retryInMs: 0 }, result }]);
     const delivery = await asked<WireDelivery>(page, 'deliveries/2');
     expect(delivery.differs).toEqual(['x']);
-    expect(delivery.attempts.map(({ seq, waiting }) => [seq, waiting])).toEqual([
+    expect(delivery.leadDeliveries.map(({ seq, waiting }) => [seq, waiting])).toEqual([
       [1, 1],
       [2, 0],
     ]);

@@ -40,12 +40,12 @@ export async function describeDelivery(
     explanation: explain(delivery),
     results: results.map(({ address = null, ...result }) => ({ ...result, address })),
     forwards: forwards.map(({ dueAt = null, ...forward }) => ({ ...forward, dueAt })),
-    attempts: leadId === undefined ? [] : await attemptsOf(inbox, leadId),
+    leadDeliveries: leadId === undefined ? [] : await deliveriesOfLead(inbox, leadId),
     notReplayable: whyNotReplayable(delivery) ?? null,
   };
 }
 
-async function attemptsOf(
+async function deliveriesOfLead(
   inbox: Pick<InboxReader, 'list' | 'forwards'>,
   leadId: string,
 ): Promise<readonly WireRow[]> {

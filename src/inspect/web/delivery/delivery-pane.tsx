@@ -212,12 +212,12 @@ function AttemptSection({ delivery: { results, forwards, receivedAt } }: Pick<De
   );
 }
 
-function LeadSection({ model, delivery: { attempts, seq } }: DeliveryProps): VNode | null {
-  if (attempts.length < 2) return null;
+function LeadSection({ model, delivery: { leadDeliveries, seq } }: DeliveryProps): VNode | null {
+  if (leadDeliveries.length < 2) return null;
   return (
-    <Section title="Deliveries of this lead" count={attempts.length}>
+    <Section title="Deliveries of this lead" count={leadDeliveries.length}>
       <ol class="attempts">
-        {attempts.map((row) => (
+        {leadDeliveries.map((row) => (
           <Entry key={row.seq} time={row.receivedAt} kind={row.verdict}>
             <VerdictBadge verdict={row.verdict} />
             {row.seq === seq ? (
