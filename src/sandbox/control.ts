@@ -16,7 +16,7 @@ type Endpoint = (
   request: PlainRequest,
 ) => PlainResponse | Promise<PlainResponse>;
 
-/** For tests, and for a person with curl, to look into the sandbox and to control it: endpoints by path and method. */
+/** Endpoints by path and method, for tests and for a person with curl. */
 const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/sandbox/leads': { GET: listAllLeads, POST: addLeads },
   '/sandbox/requests': { GET: listRequests },
@@ -45,7 +45,7 @@ export async function answerControlRequest(
   return endpoint(state, url, request);
 }
 
-/** Adds the lead in the body; without a body, as many generated ones as `?count=` says. */
+/** Adds the lead in the body; without a body, the number of generated leads in `?count=`. */
 async function addLeads(state: SandboxState, url: URL, request: PlainRequest): Promise<PlainResponse> {
   const body = await request.body();
   if (body.toString('latin1').trim() !== '') {
@@ -76,7 +76,10 @@ function showCurrentFaults({ apiInjector, deliveries }: SandboxState): PlainResp
   });
 }
 
-/** Replaces the faults of each side that the body names; the other one stays. An invalid body changes nothing. */
+/**
+ * Replaces the faults of each side that the body names, and keeps those of the other side. An invalid body
+ * changes nothing.
+ */
 async function changeFaults(state: SandboxState, _: URL, request: PlainRequest): Promise<PlainResponse> {
   try {
     const body = asObject(JSON.parse(String(await request.body())));
@@ -120,7 +123,7 @@ function listRequests({ requests }: SandboxState, url: URL): PlainResponse {
   );
 }
 
-/** Every lead in order of creation: the record in its own text, and the state of its delivery. */
+/** In order of creation: the record in its own text, and the state of its delivery. */
 function listAllLeads({ leads: { all }, deliveries }: SandboxState, url: URL): PlainResponse {
   return sliceResponse(url, all.length, (start, end, next) => {
     const records = all.slice(start, end).map((lead) => {
@@ -132,7 +135,9 @@ function listAllLeads({ leads: { all }, deliveries }: SandboxState, url: URL): P
   });
 }
 
-/** `?after=N&limit=N`, since records may be many. `next` is the `after` of the next request, or null at the end. */
+/**
+ * `?after=N&limit=N`, since records may be many. `next` is the `after` of the next request, or null at the end.
+ */
 function sliceResponse(
   url: URL,
   total: number,

@@ -22,7 +22,7 @@ const unsigned: Signer = { scheme: unverified, key: undefined };
 const defaultRetryMs = [1000, 5000, 30_000];
 const defaultTimeoutMs = 10_000;
 const defaultDelayMs = 2000;
-/** A delivery that is to be overtaken waits this long for another one. */
+/** A reordered delivery waits this long for another one. */
 const overtakenWithinMs = 1000;
 
 interface DeliveriesOptions {
@@ -32,11 +32,11 @@ interface DeliveriesOptions {
   readonly onAttempt: (attempt: RecordedAttempt) => void;
 }
 
-/** Delivers each lead to the webhook in order, unless a fault says otherwise, and records each attempt. */
+/** Delivers leads in order, unless a fault changes that. */
 export class Deliveries {
   readonly attempts: RecordedAttempt[] = [];
   readonly injector: FaultInjector<DeliveryFault>;
-  /** Deliveries that are neither acknowledged nor given up. */
+  /** Deliveries that are neither acknowledged nor dead. */
   pending = 0;
   readonly #target: string | undefined;
   readonly #signer: Signer;
@@ -91,13 +91,11 @@ export class Deliveries {
     this.#slots.resume();
   }
 
-  /** Cuts what is in flight, and starts nothing more. */
   close(): void {
     this.#slots.pause();
     this.#stop.abort();
   }
 
-  /** Draws what happens before the first attempt: the delivery is lost, late, or overtaken. */
   async #start(lead: SandboxLead): Promise<void> {
     const release = await this.#slots.acquire();
     const drawn = this.injector.drawFirst(['drop', 'delay', 'reorder'], faultKey(lead));
@@ -118,7 +116,7 @@ export class Deliveries {
     release();
   }
 
-  /** The first attempt uses the slot that is at hand; each further one waits for a slot of its own. */
+  /** The first attempt uses the free slot; each later attempt waits for a new slot. */
   async #deliver(lead: SandboxLead, faults: readonly DeliveryFault[], firstSlot: Release): Promise<void> {
     const { signal } = this.#stop;
     const delivery = this.#delivery(lead);
@@ -133,7 +131,7 @@ export class Deliveries {
       this.#record(recordAttempt(attempt, number === 1 ? faults : []));
       const isAcknowledged = attempt.outcome === 'acknowledged';
       const isOver = isAcknowledged || attempt.retryInMs === undefined;
-      // A lead is not delivered by a forgery that was accepted: the genuine request follows at once.
+      // An accepted forgery does not deliver the lead, so the genuine request follows at once.
       isGenuineDue = isAcknowledged && forgery !== undefined;
       if (isOver && !isGenuineDue) this.#finish(lead, isAcknowledged ? attempt : undefined);
       this.#letOvertake(release);
@@ -153,7 +151,7 @@ export class Deliveries {
     this.#letOvertake(release);
   }
 
-  /** Forges the attempt that `key` names, or does not. Before something was acknowledged no id can be reused. */
+  /** Before the first acknowledged delivery there is no id to reuse. */
   #drawForgery(key: string): Forgery | undefined {
     const usedId = this.#usedId;
     const possible = forgeryKinds.filter((kind) => kind !== 'reusedNonce' || usedId !== undefined);
@@ -176,7 +174,7 @@ export class Deliveries {
     if (this.injector.draw('duplicate', faultKey(lead)) !== undefined) void this.#repeat(acknowledged);
   }
 
-  /** Ends an attempt: each delivery that waited to be overtaken has been. */
+  /** The end of an attempt starts the reordered deliveries. */
   #letOvertake(release: () => void): void {
     for (const deliverLater of [...this.#overtaken]) {
       this.#overtaken.delete(deliverLater);
@@ -195,19 +193,21 @@ export class Deliveries {
   }
 }
 
-/** An attempt to deliver a lead: what really happened, whatever the receiver says. */
+/** An attempt to deliver a lead: what really happened, not what the receiver reports. */
 export interface RecordedAttempt {
   /** The same for every attempt, and the delivery id of schemes that send one. */
   readonly deliveryId: string;
   readonly leadId: string;
   readonly target: string;
+  /** From 1. */
   readonly attempt: number;
+  /** ISO 8601. */
   readonly at: string;
-  /** Acknowledged is HTTP 200 alone; a dropped one was never sent. */
+  /** Only HTTP 200 acknowledges; a dropped attempt was never sent. */
   readonly outcome: AttemptOutcome | 'dropped';
   readonly durationMs: number;
   readonly status?: number;
-  /** The reason why there was no answer: `timeout`, or a code such as `ECONNREFUSED`. */
+  /** The reason why there was no response: `timeout`, or a code such as `ECONNREFUSED`. */
   readonly error?: string;
   readonly faults: readonly DeliveryFault[];
   /** Whether a receiver that verifies must refuse it. */
@@ -242,7 +242,10 @@ function recordAttempt(attempt: Attempt, faults: readonly DeliveryFault[]): Reco
   };
 }
 
-/** A receiver would be right to accept a forgery that the scheme cannot show: the record would call it forged. */
+/**
+ * A receiver would be right to accept a forgery that the scheme cannot show, but the record would call it
+ * forged.
+ */
 function rejectImpossibleForgeries(signer: Signer, faults: Faults<DeliveryFault>): void {
   const impossible = forgeryKinds.find((kind) => faults[kind] !== undefined && !canForge(signer, kind));
   if (impossible === undefined) return;
@@ -252,7 +255,7 @@ function rejectImpossibleForgeries(signer: Signer, faults: Faults<DeliveryFault>
   });
 }
 
-/** The zero belongs to what a seed gives: the runs that the documentation shows depend on it. */
+/** The zero keeps what each seed makes, because the documentation shows such runs. */
 const faultKey = ({ id }: SandboxLead): string => `${id} 0`;
 
 function deliveryId(seed: number, leadId: string): string {

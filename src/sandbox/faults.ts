@@ -22,7 +22,7 @@ export type ApiFault = (typeof apiFaults)[number];
 export type DeliveryFault = (typeof deliveryFaults)[number];
 
 interface Fault {
-  /** Share of the requests or deliveries that it happens to, in [0, 1]. */
+  /** The share of the requests or deliveries with this fault, in [0, 1]. */
   readonly chance: number;
   /** How slow, how late or how long to wait, in milliseconds. */
   readonly amountMs?: number | undefined;
@@ -30,13 +30,13 @@ interface Fault {
 
 export type Faults<N extends string> = { readonly [name in N]?: Fault | undefined };
 
-/** `status500=5%,slow=1%:200ms`. Throws a `UsageError` that names what is wrong. */
+/** Reads `status500=5%,slow=1%:200ms`. Throws a `UsageError` that names the wrong part. */
 export function parseFaults<N extends string>(text: string, names: readonly N[]): Faults<N> {
   const entries = text.split(',').filter((entry) => entry.trim() !== '');
   return readFaults(Object.fromEntries(entries.map(splitEntry)), names);
 }
 
-/** The same as an object: `{"status500":"5%","slow":"1%:200ms"}`. */
+/** Reads `{"status500":"5%","slow":"1%:200ms"}`. */
 export function readFaults<N extends string>(shares: object, names: readonly N[]): Faults<N> {
   const faults: { [name in N]?: Fault } = {};
   for (const [key, value] of Object.entries(shares)) {
@@ -83,7 +83,7 @@ export interface DrawnFault<N extends string> {
   readonly fault: Fault;
 }
 
-/** Decides, by seed and key alone, which faults happen, and counts them. */
+/** Decides by seed and key alone which faults happen. */
 export class FaultInjector<N extends string> {
   faults: Faults<N>;
   readonly counts: { [name in N]?: number } = {};
@@ -94,7 +94,6 @@ export class FaultInjector<N extends string> {
     this.faults = faults;
   }
 
-  /** The fault, when it happens to what `key` names. */
   draw(name: N, key: string): Fault | undefined {
     const fault = this.faults[name];
     if (fault === undefined || drawFor(this.#seed, `${name} ${key}`) >= fault.chance) return undefined;

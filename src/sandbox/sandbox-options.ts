@@ -9,13 +9,13 @@ export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   /** Serves HTTPS with these PEM texts. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string } | undefined;
   readonly params?: Optional<ApiOptions['params']> | undefined;
-  /** Secrets that are valid for the list operation. Default `sandbox-key`. */
+  /** Keys that are valid for the list operation. Default `sandbox-key`. */
   readonly apiKeys?: readonly string[] | undefined;
   /** The same seed gives the same leads, faults and delivery ids. */
   readonly seed?: string | number | undefined;
-  /** How many leads there are at the start. Default 250. */
+  /** The number of leads at the start. Default 250. */
   readonly leads?: number | undefined;
-  /** The time at which the newest of them was created, in milliseconds. Default: the last UTC midnight. */
+  /** The creation time of the newest of them, in milliseconds. Default: the last UTC midnight. */
   readonly newest?: number | undefined;
   /** Leads in their own bytes, in place of generated ones. */
   readonly records?: readonly Uint8Array[] | undefined;
@@ -30,7 +30,7 @@ export interface WebhookOptions {
   /** Waits before each further attempt, in milliseconds. Default 1 s, 5 s, 30 s. */
   readonly retryMs?: readonly number[] | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Deliveries in flight at one time. Default 8. */
+  /** The number of parallel deliveries. Default 8. */
   readonly concurrency?: number | undefined;
   readonly paused?: boolean | undefined;
   readonly faults?: Faults<DeliveryFault> | undefined;
@@ -38,7 +38,7 @@ export interface WebhookOptions {
 
 export const defaultConcurrency = 8;
 
-/** Names of the query parameters; null: the parameter does not exist, so that sending it changes nothing. */
+/** Names of the query parameters. A null parameter does not exist, so that sending it changes nothing. */
 export interface ParameterNames {
   readonly limit: string | null;
   readonly status: string | null;
@@ -59,19 +59,23 @@ export interface ApiOptions {
   readonly params: ParameterNames;
   readonly pagination: (typeof paginations)[number];
   /**
-   * The body names the next page by an opaque cursor; an absolute URL; a path with query; only `has_more`, and the last id
-   * is the cursor; a number (page, offset); or not at all. Undefined: what is usual for the pagination.
+   * The form in which the body names the next page: an opaque cursor; an absolute URL; a path with query; only
+   * `has_more`, and the last id is the cursor; a number (page, offset); or not at all. Undefined means the
+   * usual form of the pagination.
    */
   readonly next: (typeof nextForms)[number] | undefined;
-  /** Dotted name of that field: `nextCursor`, `meta.next_cursor`, … Undefined: what is usual for its form. */
+  /**
+   * Dotted name of that field: `nextCursor`, `meta.next_cursor`, … Undefined means the usual name of its form.
+   */
   readonly nextField: string | undefined;
-  /** Dotted name of the array in the body; `none`: the body is the array. */
+  /** Dotted name of the array in the body. With `none`, the body is the array. */
   readonly envelope: string;
+  /** Whether the bodies of pages and offsets have a `total`. */
   readonly totals: boolean;
   readonly order: 'newest' | 'oldest';
   readonly statusField: string;
   readonly defaultLimit: number;
-  /** A larger `limit` is cut to this without an error, as services do. */
+  /** A larger `limit` is reduced to this without an error, as services do. */
   readonly maxLimit: number;
   /** At most `requests` in each window of `windowMs` milliseconds. */
   readonly rateLimit: { readonly requests: number; readonly windowMs: number } | undefined;

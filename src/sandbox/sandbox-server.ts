@@ -29,8 +29,8 @@ export interface SandboxServer {
 }
 
 /**
- * A server for clients on this machine: it has none of the limits that a receiver on the open network needs. Rejects
- * with a `ConfigError` or `UsageError` when the address cannot be had.
+ * This server has no limits against the open network, because its clients are on this machine. Rejects with a
+ * `ConfigError` or `UsageError` when it cannot listen on the address.
  */
 export async function openSandboxServer(
   { host = '127.0.0.1', port: wantedPort = 0, tls }: Pick<SandboxOptions, 'host' | 'port' | 'tls'>,
@@ -79,9 +79,9 @@ function hostForClients(host: string, secure: boolean): string {
 }
 
 /**
- * Whether a request comes from a program on this machine, and not from a page in its browser: the peer must be a
- * loopback address, `Host` must name one (a page could let its own name resolve to us), and `Origin`, which browsers
- * send with requests across origins, must be ours.
+ * Accepts programs on this machine, but no page in its browser: the peer must be a loopback address, `Host`
+ * must name one (a page could let its own name resolve to us), and `Origin`, which browsers send with requests
+ * to other origins, must be ours.
  */
 export function isFromThisMachine(
   { remote, headers: { host, origin } }: Pick<PlainRequest, 'remote' | 'headers'>,
@@ -96,7 +96,7 @@ export function isFromThisMachine(
   );
 }
 
-/** Every loopback name of this machine is ours, as long as protocol and port are the same. */
+/** Every loopback name of this machine is ours, if protocol and port are the same. */
 function isOwnOrigin(origin: string, server: URL): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname, port } = new URL(origin);
@@ -107,7 +107,7 @@ export interface PlainResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** How its bytes are sent; default: at once and whole. */
+  /** Default: at once and whole. */
   readonly transmit?: Transmit | undefined;
 }
 
@@ -117,7 +117,7 @@ export interface Transmission {
   readonly status: number;
   /** Without `content-length`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Compressed already, where it is to be. */
+  /** Compressed, where the client accepts it. */
   readonly body: Uint8Array;
   readonly signal: AbortSignal;
 }
@@ -130,7 +130,7 @@ export const jsonResponse = (
   headers?: PlainResponse['headers'],
 ): PlainResponse => jsonTextResponse(status, JSON.stringify(value), headers);
 
-/** For bodies that hold records in their own text. */
+/** For bodies that contain records in their own text. */
 export const jsonTextResponse = (
   status: number,
   json: string,
@@ -151,7 +151,6 @@ export const errorResponse = (
 
 const gzipFromBytes = 1024;
 
-/** Compresses the body for clients that accept it, and sends the response in the way that it names. */
 async function writeResponse(
   { status, headers, body, transmit = transmitWhole }: PlainResponse,
   request: IncomingMessage,

@@ -7,7 +7,7 @@ import { type ApiFault, FaultInjector } from './faults.ts';
 import type { Poster } from '../http/client/poster.ts';
 import { type ApiOptions, apiOptions, defaultApiKey, type SandboxOptions } from './sandbox-options.ts';
 
-/** A request of the list operation and how it was answered; its fields are public. */
+/** A request of the list operation and its response; its fields are public. */
 export interface LoggedRequest {
   readonly id: string;
   readonly at: string;
@@ -32,7 +32,7 @@ export interface LeadProblem {
 
 const dayMs = 86_400_000;
 
-/** Everything that the account has and can do; the list operation and the control endpoints are two views of it. */
+/** The list operation and the control endpoints are two views of this state. */
 export class SandboxState {
   readonly api: ApiOptions;
   readonly apiKeys: readonly string[];
@@ -47,8 +47,8 @@ export class SandboxState {
   readonly #observe: SandboxDependencies['observe'];
 
   /**
-   * With a webhook all leads are new, and are delivered oldest first. Throws a `DataError` for a record that is not a lead,
-   * and a `ConfigError` for a fault that the scheme cannot show.
+   * With a webhook all leads are new, and are delivered oldest first. Throws a `DataError` for a record that is
+   * not a lead, and a `ConfigError` for a fault that the scheme cannot show.
    */
   constructor(options: SandboxOptions, { clock, poster, observe }: SandboxDependencies) {
     const { apiKeys = [defaultApiKey], seed = 1, leads = 250, records, webhook, faults = {} } = options;
@@ -71,7 +71,10 @@ export class SandboxState {
     for (const lead of this.leads.all) this.deliveries.deliver(lead);
   }
 
-  /** Names a request by its target and how often that was requested before, not by when it came. */
+  /**
+   * The key of a request is its target and the count of earlier requests for it, not its time, so that faults
+   * repeat.
+   */
   requestKey(target: string): string {
     const times = (this.#timesRequested.get(target) ?? 0) + 1;
     this.#timesRequested.set(target, times);
@@ -107,7 +110,7 @@ export class SandboxState {
 
 type RateLimit = () => { readonly ok: boolean; readonly headers: Readonly<Record<string, string>> };
 
-/** Counts requests in fixed windows, as most services do. */
+/** Counts in fixed windows, as most services do. */
 function rateLimit(limit: ApiOptions['rateLimit'], now: () => number): RateLimit {
   if (limit === undefined) return () => ({ ok: true, headers: {} });
   const { requests, windowMs } = limit;

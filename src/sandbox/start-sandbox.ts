@@ -17,7 +17,7 @@ export type { SandboxOptions } from './sandbox-options.ts';
 
 export interface SandboxEnvironment extends Partial<Pick<SandboxDependencies, 'observe'>> {
   readonly clock: Clock;
-  /** Our own authority as PEM, to deliver to receivers on this machine. */
+  /** The local authority as PEM, to deliver to receivers on this machine. */
   readonly loopbackCa?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts the service of the specification on this machine; rejects when the port is taken. */
+/** Rejects when the port is taken. */
 export async function startSandbox(
   options: SandboxOptions,
   { clock, loopbackCa, observe = () => undefined }: SandboxEnvironment,
@@ -85,13 +85,13 @@ async function answerRequest(
   const controlled = url && (await answerControlRequest(state, url, request, ownUrl));
   if (controlled !== undefined) return controlled;
   if (url?.pathname !== '/') return errorResponse(404, 'not_found', `Leads are listed at ${path}.`);
-  // A receiver stands elsewhere: a delivery that is answered 200 here would be lost.
+  // A receiver listens elsewhere: a delivery that is answered 200 here would be lost.
   return request.method === 'GET'
     ? jsonResponse(200, { service: 'leads sandbox', leads: path })
     : errorResponse(405, 'method_not_allowed', 'Nothing is received here.', { allow: 'GET, HEAD' });
 }
 
-/** Links to the next page use the host name that the client used: it sends its key to no other origin. */
+/** A client sends its key only to the origin that it used, so links to the next page have its host name. */
 function originOfClient(host: string | undefined, ownUrl: string): string {
   const origin = `${new URL(ownUrl).protocol}//${host ?? ''}`;
   return URL.canParse(origin) ? origin : ownUrl;

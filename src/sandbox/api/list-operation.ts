@@ -19,7 +19,6 @@ interface ListAnswer {
   readonly faults?: readonly ApiFault[];
 }
 
-/** Answers one request of the list operation, with the faults that are drawn for it, and logs it. */
 export function answerListRequest(
   request: PlainRequest,
   url: URL,
@@ -41,9 +40,9 @@ function listLeads(request: PlainRequest, url: URL, state: SandboxState, clock: 
   const { ok, headers: limitHeaders } = state.takeFromLimit();
   if (!ok) return { response: tooManyRequests(limitHeaders) };
   const { api, apiInjector, leads } = state;
-  const requested = readListQuery(url.searchParams, api, leads);
-  if ('problem' in requested) {
-    return { response: errorResponse(400, 'invalid_request', requested.problem, limitHeaders) };
+  const requestedQuery = readListQuery(url.searchParams, api, leads);
+  if ('problem' in requestedQuery) {
+    return { response: errorResponse(400, 'invalid_request', requestedQuery.problem, limitHeaders) };
   }
   const key = state.requestKey(target);
   const error = apiInjector.drawFirst(['status500', 'status429', 'status503'], key);
@@ -51,25 +50,25 @@ function listLeads(request: PlainRequest, url: URL, state: SandboxState, clock: 
     const response = failedResponse(error.name, error.fault.amountMs ?? 1000, limitHeaders);
     return { response, faults: [error.name] };
   }
-  const sending = apiInjector.drawFirst(['reset', 'truncate', 'slow'], key);
-  const inPage = (['shift', 'ignoredFilters', 'repeatedCursor', 'duplicate'] as const).filter(
+  const sendingFault = apiInjector.drawFirst(['reset', 'truncate', 'slow'], key);
+  const pageFaults = (['shift', 'ignoredFilters', 'repeatedCursor', 'duplicate'] as const).filter(
     (name) => apiInjector.draw(name, key) !== undefined,
   );
-  if (inPage.includes('shift')) state.generate();
-  const query = inPage.includes('ignoredFilters') ? withoutFilters(requested) : requested;
-  const listed = takePage(leads.all, query, api.order);
-  const page = inPage.includes('duplicate') ? repeatPrevious(listed) : listed;
-  const next = nextPage(listed, query, url, api);
-  const repeated = next && inPage.includes('repeatedCursor') ? samePage(url, api) : undefined;
+  if (pageFaults.includes('shift')) state.generate();
+  const query = pageFaults.includes('ignoredFilters') ? withoutFilters(requestedQuery) : requestedQuery;
+  const wholePage = takePage(leads.all, query, api.order);
+  const page = pageFaults.includes('duplicate') ? repeatPrevious(wholePage) : wholePage;
+  const next = nextPage(wholePage, query, url, api);
+  const repeated = next && pageFaults.includes('repeatedCursor') ? samePage(url, api) : undefined;
   const { headers: pageHeaders, ...response } = wrapPage(page, repeated ?? next, query, api);
   return {
     response: {
       ...response,
       headers: { ...limitHeaders, ...pageHeaders },
-      transmit: sending && transmissionFault(sending, state.seed, key, clock),
+      transmit: sendingFault && transmissionFault(sendingFault, state.seed, key, clock),
     },
     leads: page.leads.length,
-    faults: [...(sending ? [sending.name] : []), ...inPage],
+    faults: [...(sendingFault ? [sendingFault.name] : []), ...pageFaults],
   };
 }
 
@@ -88,10 +87,10 @@ function rejectUnauthorized(
 
 /** `Authorization: Bearer <API_KEY>` (specification, section 5), compared in constant time. */
 function isValidKey(authorization: string, validKeys: readonly string[]): boolean {
-  const sent = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-  if (sent === undefined) return false;
-  const sentBytes = Buffer.from(sent);
-  // All keys are compared, so that the time does not tell which one it was.
+  const sentKey = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (sentKey === undefined) return false;
+  const sentBytes = Buffer.from(sentKey);
+  // All keys are compared, so that the time does not tell which key matched.
   return validKeys.filter((key) => equalInConstantTime(Buffer.from(key), sentBytes)).length > 0;
 }
 
@@ -117,8 +116,8 @@ function failedResponse(
 }
 
 /**
- * The connection ends by a TCP reset before the first byte of a response; or the body ends in its middle, with its length announced,
- * in chunks, or delimited by the end of the connection alone; or it comes slowly.
+ * The connection ends by a TCP reset before the response; or the body ends in its middle, with its length, in
+ * chunks, or without either; or it is slow.
  */
 function transmissionFault(
   { name, fault }: DrawnFault<'reset' | 'truncate' | 'slow'>,
@@ -140,7 +139,7 @@ function transmissionFault(
 
 const framings = ['length', 'chunked', 'close'] as const;
 
-/** A TCP reset; below TLS, where none can be sent, the connection is closed without an answer. */
+/** TLS cannot send a reset, so the connection is closed without a response. */
 function reset({ request: { socket } }: Transmission): void {
   if ('encrypted' in socket) socket.destroy();
   else socket.resetAndDestroy();

@@ -55,7 +55,7 @@ export const isUnfiltered = (query: ListQuery): boolean =>
   query.since === -Infinity &&
   query.until === Infinity;
 
-/** The query as a service reads it that does not know the names of the filters. */
+/** Some services do not know the names of the filters. */
 export const withoutFilters = (query: ListQuery): ListQuery => ({
   ...query,
   status: undefined,

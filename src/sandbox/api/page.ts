@@ -5,7 +5,7 @@ import { cursorOf, isUnfiltered, type ListQuery, matches } from './list-query.ts
 
 interface LeadPage {
   readonly leads: readonly SandboxLead[];
-  /** How many leads that match are listed before this page, and how many there are in all. */
+  /** The number of matching leads before this page, and in total. */
   readonly skipped: number;
   readonly total: number;
   readonly previous: SandboxLead | undefined;
@@ -32,16 +32,15 @@ export function takePage(
   return { leads, skipped, total, previous: leadAt(skipped - 1) };
 }
 
-/** Services whose offsets have moved repeat the last lead of the page before. */
+/** A service whose offsets moved repeats the last lead of the previous page. */
 export const repeatPrevious = (page: LeadPage): LeadPage => {
   const [repeated = page.leads[0]] = [page.previous];
   return repeated === undefined ? page : { ...page, leads: [repeated, ...page.leads] };
 };
 
-/** The records take the place of this text in the body around them. */
+/** The records replace this text in the body. */
 const placeholder = '\u0000records\u0000';
 
-/** A page as the options say: its body, and the `Link` header where the pagination has one. */
 export function wrapPage(
   page: LeadPage,
   next: NextPage | undefined,
@@ -83,7 +82,7 @@ export function nextPage(
   return { value, url: nextUrl };
 }
 
-/** Names the page itself as the next one: a client that trusts it never ends. Undefined for the first page. */
+/** A client that follows the page itself as the next one never ends. Undefined for the first page. */
 export function samePage(url: URL, api: ApiOptions): NextPage | undefined {
   const parameter: keyof ParameterNames = positionParameter(api);
   const value = url.searchParams.get(api.params[parameter] ?? parameter);
@@ -127,8 +126,8 @@ function setDotted(body: Record<string, unknown>, dotted: string, value: unknown
 }
 
 /**
- * A record is listed in its own text, with the delivery status as its last field (specification, section 2) unless it has a
- * status of its own.
+ * A record keeps its own text, with the delivery status as its last field (specification, section 2) unless it
+ * has its own status.
  */
 const listedText = (lead: SandboxLead, statusField: string): string =>
   lead.ownStatus === true

@@ -3,7 +3,7 @@ import { drawsFrom, pick, scatter } from './seeded-random.ts';
 
 type Draw = () => number;
 
-/** `Anna=anna James=james`, where a name as it is written may hold spaces. */
+/** The written name in `Anna=anna James=james` may hold spaces. */
 const namePairs = (names: string): [written: string, ascii: string][] =>
   [...names.matchAll(/(\S[^=]*)=(\S+)/g)].map(([, written = '', ascii = '']) => [written, ascii]);
 
@@ -17,7 +17,7 @@ const withNames = ({ given: givenNames, family, phones, ...script }: People) => 
 const western = withNames(westernPeople);
 const otherScripts = otherPeople.map(withNames);
 
-/** The name, e-mail address and phone of one person as JSON members: the same draws give the same person. */
+/** The same draws make the same person. */
 function person(draw: Draw): string {
   const people = draw() < 0.5 ? western : pick(otherScripts, draw);
   const [givenName, mailGiven] = pick(people.givenNames, draw);
@@ -38,7 +38,7 @@ const sources = ['facebook', 'google', 'website', 'tiktok', 'referral', 'linkedi
 const media = ['cpc', 'organic', 'email', 'social'];
 const ownerAnswers = ['true', 'false'];
 const amounts = ['1200.50', '1.0', '9.5e3', '250000', '0.1', '75E+2'];
-/** Services write escapes and plain characters: no receiver may parse them and write them again in another form. */
+/** Services write escapes and plain characters, so no receiver may rewrite them in another form. */
 const notes = [
   '"Please call back"',
   '"Caf\\u00e9 on the corner, 2nd floor"',
@@ -52,10 +52,10 @@ const notes = [
   'null',
 ];
 
-/** The record as the service sends it: compact JSON of about 550 bytes. */
+/** Compact JSON of about 550 bytes, as the service sends it. */
 export function leadText(seed: number, seq: number, { id, category }: Outline, createdAt: number): string {
   const draw = drawsFrom(scatter(seed ^ Math.imul(seq, 0x85ebca6b)));
-  // The order of the draws decides what each seed gives: JavaScript evaluates a template from left to right.
+  // The order of the draws decides what each seed makes: JavaScript evaluates a template from left to right.
   return (
     `{"id":"${id}","category":"${category}","contact":{${person(draw)},"language":"${pick(languages, draw)}"},` +
     `"metadata":{"source":"${pick(sources, draw)}","campaignId":9${nineDigits(draw)}${nineDigits(draw)},` +
@@ -70,7 +70,7 @@ export function leadText(seed: number, seq: number, { id, category }: Outline, c
 const categories = ['solar', 'roofing', 'heat-pump', 'insurance', 'mortgage', 'legal', 'dental', 'moving'];
 const slotMs = 15 * 60_000;
 
-/** The members of a generated lead by which it is listed: they cost less than its text. */
+/** The list needs only these members, which cost less than the text. */
 export interface Outline {
   readonly id: string;
   readonly category: string;
@@ -84,8 +84,8 @@ export function outline(seed: number, seq: number): Outline {
 }
 
 /**
- * When lead `seq` of the first `count` was created, in milliseconds: one in each quarter of an hour up to `newest`.
- * Every 16th has the same time as the one before it, as leads of one import do.
+ * In milliseconds: one lead in each quarter of an hour up to `newest`. Every 16th has the same time as the
+ * previous one, as leads of one import do.
  */
 export function seededTime(seed: number, seq: number, count: number, newest: number): number {
   const timed = seq % 16 === 0 ? seq - 1 : seq;

@@ -9,15 +9,15 @@ import {
   seededTime,
 } from './generate-lead.ts';
 
-/** A lead of the sandbox, whose text is made when it is asked for: a hundred thousand leads are there at once. */
+/** The text of a lead is made when it is needed, so that a hundred thousand leads are ready at once. */
 export interface SandboxLead {
   readonly seq: number;
   readonly id: string;
   readonly category: string | undefined;
   readonly createdAt: number;
-  /** A `DeliveryStatus`, unless the record came with a status of its own. */
+  /** A `DeliveryStatus`, unless the record has its own status. */
   status: string;
-  /** True when the record names a status of its own, which then is never overwritten. */
+  /** The record has its own status, which is never overwritten. */
   readonly ownStatus?: boolean;
   text(): string;
 }
@@ -37,18 +37,18 @@ class SeededLead implements SandboxLead {
   }
 
   get id(): string {
-    return this.#known.id;
+    return this.#lazyOutline.id;
   }
 
   get category(): string {
-    return this.#known.category;
+    return this.#lazyOutline.category;
   }
 
   text(): string {
-    return leadText(this.#seed, this.seq, this.#known, this.createdAt);
+    return leadText(this.#seed, this.seq, this.#lazyOutline, this.createdAt);
   }
 
-  get #known(): Outline {
+  get #lazyOutline(): Outline {
     return (this.#outline ??= outline(this.#seed, this.seq));
   }
 }
@@ -56,12 +56,12 @@ class SeededLead implements SandboxLead {
 export interface LeadSetStart {
   readonly seed: number;
   readonly count: number;
-  /** The newest of them was created shortly before; in milliseconds. */
+  /** In milliseconds; the newest lead is up to a quarter of an hour older. */
   readonly newest: number;
   readonly status: DeliveryStatus | 'mixed';
 }
 
-/** All leads, oldest first; those created at the same time stand in order of arrival. */
+/** Oldest first; leads with the same time are in order of arrival. */
 export class LeadSet {
   readonly #leads: SandboxLead[];
   readonly #seed: number;
@@ -70,8 +70,8 @@ export class LeadSet {
   constructor({ seed, count, newest, status }: LeadSetStart) {
     this.#seed = seed;
     this.#leads = Array.from({ length: count }, (_, i) => {
-      const drawn = status === 'mixed' ? seededStatus(seed, i + 1) : status;
-      return new SeededLead(seed, i + 1, seededTime(seed, i + 1, count, newest), drawn);
+      const leadStatus = status === 'mixed' ? seededStatus(seed, i + 1) : status;
+      return new SeededLead(seed, i + 1, seededTime(seed, i + 1, count, newest), leadStatus);
     });
   }
 
@@ -88,7 +88,7 @@ export class LeadSet {
     return this.#insert(new SeededLead(this.#seed, this.#leads.length + 1, createdAt, 'new'));
   }
 
-  /** A lead from outside. The caller has made sure that its id is not taken. */
+  /** The caller has checked that the id is free. */
   add(posted: PostedLead): SandboxLead {
     return this.#insert({ ...posted, seq: this.#leads.length + 1 });
   }
@@ -100,7 +100,7 @@ export class LeadSet {
   }
 }
 
-/** How many of these leads, which are in order, stand at or before this position in the order. */
+/** Counts the leads at or before this position in the order. */
 export function countUntil(
   leads: readonly SandboxLead[],
   { createdAt, seq }: Pick<SandboxLead, 'createdAt' | 'seq'>,
@@ -117,7 +117,10 @@ export function countUntil(
 
 export type PostedLead = Omit<SandboxLead, 'seq'>;
 
-/** The lead in its own bytes, or one sentence on why it is not a lead. `now` stands in for a missing `createdAt`. */
+/**
+ * Keeps the lead's own bytes, or returns a sentence on why it is not a lead. `now` replaces a missing
+ * `createdAt`.
+ */
 export function readPostedLead(
   bytes: Uint8Array,
   statusField: string,
@@ -126,7 +129,7 @@ export function readPostedLead(
   const reading = readLead(bytes);
   if (!reading.ok) return { problem: reading.detail };
   const { lead } = reading;
-  // Its bytes are valid UTF-8, so that the text has them all.
+  // The bytes are valid UTF-8, so the text loses none of them.
   const text = Buffer.from(lead.bytes).toString();
   const record = JSON.parse(text) as Record<string, unknown>;
   const status = record[statusField];

@@ -1,11 +1,11 @@
 export interface People {
-  /** Pairs such as `Anna=anna`: the name as it is written, and as an e-mail address has it. */
+  /** Pairs such as `Anna=anna`: the written name, and its form in an e-mail address. */
   readonly given: string;
   readonly family: string;
-  /** The family name is written first, and without a space after it. */
+  /** The family name comes first, without a space after it. */
   readonly familyFirst?: true;
   readonly domains: readonly string[];
-  /** `#` is a digit. Free text, as people fill in forms. */
+  /** `#` is a digit. The rest is free text, as people fill in forms. */
   readonly phones: readonly string[];
 }
 

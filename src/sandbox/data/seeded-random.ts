@@ -1,4 +1,4 @@
-/** A 32-bit hash of text: FNV-1a, then mixed so that similar texts give distant numbers. Not for secrets. */
+/** A 32-bit hash: FNV-1a, then mixed so that similar texts give distant numbers. Not for secrets. */
 export function hashText(text: string, seed = 0): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let i = 0; i < text.length; i += 1) {
@@ -15,15 +15,12 @@ export function scatter(n: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/**
- * A number in [0, 1) that depends on what is decided and not on when: the same seed and key always give the same one,
- * in whatever order requests arrive.
- */
+/** A number in [0, 1) that depends only on seed and key, not on the order of requests. */
 export function drawFor(seed: number, key: string): number {
   return hashText(key, seed) / 0x1_0000_0000;
 }
 
-/** A stream of numbers in [0, 1) from one start (mulberry32). */
+/** A stream of numbers in [0, 1) (mulberry32). */
 export function drawsFrom(start: number): () => number {
   let state = start >>> 0;
   return () => {
