@@ -87,7 +87,9 @@ export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: numbe
   const receivedAt = lead.receivedAt === undefined ? undefined : lead.receivedAt + times.clockAheadMs;
   const lifetime = { created, receivedAt };
   const isTest = sides.on === 'inbox' && isTestId(id);
-  const settled = isTest ? test : classOfSettled(sides, lifetime, times, horizon);
+  const settled = isTest
+    ? ({ class: 'test', reason: null } as const)
+    : classOfSettled(sides, lifetime, times, horizon);
   if (settled === undefined) return undefined;
   const isYoung = !isTest && isUnderWay(sides, lifetime, times);
   return {
@@ -107,8 +109,6 @@ interface Settled {
   /** The class that a young lead would have so far, where that is another one. */
   readonly youngAs?: FindingClass;
 }
-
-const test: Settled = { class: 'test', reason: null };
 
 interface Lifetime {
   readonly created: number | undefined;

@@ -20,6 +20,8 @@ type LostLeads = AsyncIterable<readonly LostLead[]>;
 
 export interface RepairOptions {
   readonly leads: LostLeads;
+  /** The ids of the leads so far. */
+  readonly tried: readonly string[];
   /** Shows afterwards which leads are there; undefined where nothing can. */
   readonly received: Pick<ReceivedLeads, 'lookUp'> | undefined;
   /** Stores the leads. Where they are delivered as well, each is stored after the receiver has acknowledged it. */
@@ -46,9 +48,7 @@ export interface RepairResult {
  * result, and is not thrown: the leads before it count.
  */
 export async function repair(options: RepairOptions): Promise<RepairResult> {
-  const { received, store, delivery } = options;
-  const tried: string[] = [];
-  const leads = noted(options.leads, tried);
+  const { leads, tried, received, store, delivery } = options;
   const tally = new RunTally();
   const acknowledged = new Set<string>();
   let failure = delivery
@@ -66,13 +66,6 @@ export async function repair(options: RepairOptions): Promise<RepairResult> {
     failure ??= { error };
   }
   return { repaired, acknowledged, tally, failure };
-}
-
-async function* noted(leads: LostLeads, ids: string[]): AsyncGenerator<readonly LostLead[]> {
-  for await (const batch of leads) {
-    ids.push(...batch.map(({ leadId }) => leadId));
-    yield batch;
-  }
 }
 
 async function storeAll(
@@ -96,7 +89,9 @@ async function storeAll(
 /** The classes that can be repaired: leads of neither are in the inbox. */
 export const repairedClasses = ['refused', 'missing'] as const satisfies readonly UnreceivedClass[];
 
-export interface SkippedLeads {
+export interface SortedLeads {
+  /** The leads that are to be repaired. */
+  readonly tried: string[];
   /** The leads that came by themselves after they were found missing. */
   readonly arrived: Set<string>;
   /** The leads that the receiver acknowledged in an earlier round, and that are still not in the inbox. */
@@ -105,24 +100,25 @@ export interface SkippedLeads {
 
 /**
  * Yields the leads that an audit found to be refused or missing, except for those that have come since or were `sent`: each
- * batch is looked up once more just before it is yielded. Adds the others to `skipped`.
+ * batch is looked up once more just before it is yielded.
  */
 export async function* unreceivedLeads(
   audit: Pick<Audit, 'unreceived'>,
   received: Pick<ReceivedLeads, 'lookUp'>,
   sent: ReadonlySet<string>,
-  { arrived, sentBefore }: SkippedLeads,
+  { tried, arrived, sentBefore }: SortedLeads,
 ): AsyncGenerator<readonly LostLead[]> {
   for (const kind of repairedClasses) {
     for await (const leads of audit.unreceived(kind)) {
       const stored = await received.lookUp(leads.map(({ id }) => id));
-      for (const [i, { id }] of leads.entries()) {
+      const lost: LostLead[] = [];
+      for (const [i, { id, bytes }] of leads.entries()) {
         if (stored[i] !== undefined) arrived.add(id);
         else if (sent.has(id)) sentBefore.add(id);
+        else lost.push({ leadId: id, body: bytes });
       }
-      yield leads
-        .filter(({ id }) => !arrived.has(id) && !sentBefore.has(id))
-        .map(({ id, bytes }) => ({ leadId: id, body: bytes }));
+      tried.push(...lost.map(({ leadId }) => leadId));
+      yield lost;
     }
   }
 }

@@ -17,7 +17,7 @@ export function bucketStart(time: number, unit: BucketUnit, zone = 'UTC', later 
   return later === 0 ? start : bucketStart(start + later * hour, unit, zone);
 }
 
-export interface Bucket {
+interface Bucket {
   readonly start: number;
   readonly count: number;
 }

@@ -79,12 +79,13 @@ export async function repairFindings(
   }
   const delivery = plan.openDelivery?.();
   const progress = showProgress(status, clock);
-  const arrived = new Set<string>();
-  const sentBefore = new Set<string>();
+  const sorted = { tried: new Array<string>(), arrived: new Set<string>(), sentBefore: new Set<string>() };
+  const { tried, arrived, sentBefore } = sorted;
   let result: RepairResult;
   try {
     result = await repair({
-      leads: unreceivedLeads(audit, received.leads, plan.sent, { arrived, sentBefore }),
+      leads: unreceivedLeads(audit, received.leads, plan.sent, sorted),
+      tried,
       received: received.hasTimes ? received.leads : undefined,
       store: received.store && storeInInbox(received.store, baseUrl, clock),
       delivery,

@@ -209,18 +209,15 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
 function noteCounts(audit: Audit, messages: Context['messages']): void {
   const { pulled, withoutId, horizon, notCompared, notJudged } = audit.counts;
   const { listed, clockAheadMs, disprovenAheadMs } = audit;
+  const decides = 'decides here how old a lead is';
   if (clockAheadMs !== 0) {
-    const difference = `${formatSeconds(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'behind' : 'ahead of'}`;
-    messages.note(
-      'clock',
-      `this machine's clock is ${difference} the service's, which decides here how old a lead is`,
-    );
+    const side = clockAheadMs > 0 ? 'behind' : 'ahead of';
+    const difference = `${formatSeconds(Math.abs(clockAheadMs))} ${side} the service's`;
+    messages.note('clock', `this machine's clock is ${difference}, which ${decides}`);
   }
   if (disprovenAheadMs !== 0) {
-    messages.note(
-      'clock',
-      `the service's 'Date' is ${formatSeconds(-disprovenAheadMs)} behind this machine's clock and older than leads that it lists: this machine's clock decides here how old a lead is`,
-    );
+    const behind = `${formatSeconds(-disprovenAheadMs)} behind this machine's clock, which ${decides}`;
+    messages.note('clock', `the service's 'Date' is older than leads that it lists, and ${behind}`);
   }
   if (listed === 0) {
     messages.warn('the service lists no lead: whether one is missing, or too many, cannot be told');
