@@ -1,6 +1,5 @@
 import type { RedactDelivery } from '../inbox/store-options.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
-import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type Key, type Scheme, unverified, type Verifier } from '../webhook/scheme.ts';
 import { redacted } from '../inbox/delivery-record.ts';
@@ -14,16 +13,10 @@ export class CurrentKeys implements Verifier {
   keys: readonly Key[];
   former: readonly Key[] = [];
   replaced = 0;
-  readonly #clock: Pick<Clock, 'now'>;
-  /** The time at which a delivery last used each key, or from which it is in force. */
-  #usedAt: number[] = [];
-  #isFirstUsed = false;
 
-  constructor({ scheme, keys }: Verifier, clock: Pick<Clock, 'now'>) {
+  constructor({ scheme, keys }: Verifier) {
     this.scheme = scheme;
     this.keys = keys;
-    this.#clock = clock;
-    this.#begin();
   }
 
   replace(keys: readonly Key[]): void {
@@ -31,31 +24,6 @@ export class CurrentKeys implements Verifier {
     this.former = [...removed, ...this.former].slice(0, mostFormer);
     this.keys = keys;
     this.replaced += 1;
-    this.#begin();
-  }
-
-  used(index: number): void {
-    this.#usedAt[index] = this.#clock.now();
-    this.#isFirstUsed ||= index === 0;
-  }
-
-  /**
-   * The indexes of keys behind the first one that no delivery has used for so long. Where the first one was not
-   * used either, it is not known which of them the sender has.
-   */
-  unused(ms: number): readonly number[] {
-    const before = this.#clock.now() - ms;
-    return this.keys.flatMap((key, index) => {
-      const isUnused = index > 0 && this.#isFirstUsed && (this.#usedAt[index] ?? 0) <= before;
-      // A secret may be given twice, and then its first place counts.
-      const isFirst = this.keys.findIndex(({ secret }) => secret.reveal() === key.secret.reveal()) === index;
-      return isUnused && isFirst ? [index] : [];
-    });
-  }
-
-  #begin(): void {
-    this.#usedAt = this.keys.map(() => this.#clock.now());
-    this.#isFirstUsed = false;
   }
 }
 

@@ -27,11 +27,8 @@ import { formerSecretUsed, leadForNoTarget, type ReceiverNote, rejectedNotKept }
 import type { AnsweredDelivery, StoredLead, ReceiverObserver } from './receiver-events.ts';
 
 export interface ReceiverOptions {
-  /**
-   * Decides who may deliver. `used` is called with the index of the key of each authentic delivery; `replaced` counts how often
-   * the keys were replaced.
-   */
-  readonly verifier: Verifier & { used?(key: number): void; readonly replaced?: number };
+  /** Decides who may deliver. `replaced` counts how often the keys were replaced. */
+  readonly verifier: Verifier & { readonly replaced?: number };
   /** The path that is served, and where the leads are in a body. */
   readonly place: Omit<Policy, keyof Verifier>;
   readonly otherEvents: OtherEvents;
@@ -94,7 +91,6 @@ export function createReceiver(options: ReceiverOptions) {
   async function store(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
     const { delivery, key } = checked;
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
-    if (key >= 0) verifier.used?.(key);
     if (key > 0) note(formerSecretUsed(key + 1, policy.keys.length, verifier.replaced));
     const from = source === 'push' ? checked : { ...checked, source };
     const forwards = workers.length === 0 ? undefined : new DeliveryForwards(from, workers, clock.steady());

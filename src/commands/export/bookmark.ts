@@ -10,9 +10,7 @@ export const outputFile = z.object({
   sha256: z.string(),
   format: z.string(),
   gzip: z.boolean(),
-  /** The header of a CSV file. */
   columns: z.nullable(z.readonly(z.array(z.string()))),
-  /** Between the cells of a CSV file. */
   delimiter: z.nullable(z.string()),
 });
 
@@ -37,7 +35,6 @@ export const bookmarkSchema = z.object({
 /** A file as it was left, known by its content: it may have been renamed or copied since. */
 export type OutputFile = z.output<typeof outputFile>;
 
-/** The next incremental run starts here. */
 export type Bookmark = z.output<typeof bookmarkSchema>;
 
 export const readBookmark = (path: string): Promise<Bookmark | undefined> =>

@@ -14,7 +14,6 @@ const counts = z.object({
   duplicates: z.int(),
   withoutId: z.int(),
   retries: z.int(),
-  /** Names of records that are no JSON. */
   leftOut: z.optional(z.array(z.string())),
 });
 
@@ -79,7 +78,6 @@ export const filePaths = ({ path, mode }: Extract<OutputPlace, { kind: 'file' }>
 export const partialIsOutput = ({ format, fields }: Pick<ExportOptions, 'format' | 'fields'>): boolean =>
   format === 'ndjson' && fields === undefined;
 
-/** An interrupted export that this one continues. */
 export interface Interrupted {
   readonly checkpoint: Checkpoint;
   /** False: a complete walk's partial file has become the output. */

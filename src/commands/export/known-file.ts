@@ -6,7 +6,6 @@ import { withOutputErrors } from '../../files/errors.ts';
 import type { ExportOptions } from './options.ts';
 import { leadColumns } from '../../output/records/csv.ts';
 
-/** A file that is as a bookmark knows it, and can be appended to. */
 export interface KnownFile {
   readonly file: OutputFile;
   readonly digest: FileDigest;
@@ -66,7 +65,6 @@ export const isSameFile = async (path: string, file: OutputFile): Promise<boolea
 export const changedMeanwhile = (path: string): UsageError =>
   new UsageError(`cannot append to ${path}: it has changed since this export began`, { hint: otherPlace });
 
-/** Resolves to bytes; undefined when there is no file. */
 export async function sizeOf(path: string): Promise<number | undefined> {
   return withOutputErrors(path, async () => {
     try {

@@ -25,7 +25,6 @@ export const flags = {
   },
   resume: {
     with: ['--output'],
-    without: ['--format xlsx'],
     help: 'continue an -o that was interrupted, kill -9 included',
   },
   ...acceptIncompleteFlag,
@@ -88,7 +87,6 @@ export const flags = {
 
 export type TypedOptions = OptionsOf<typeof flags>;
 
-/** The options that were typed, and what follows from them. */
 export interface ExportOptions extends Omit<TypedOptions, 'format' | 'gzip'> {
   readonly format: RecordFormat;
   readonly gzip: boolean;

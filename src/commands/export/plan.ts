@@ -145,7 +145,6 @@ export interface ExportRun {
   readonly totals: Totals;
 }
 
-/** The fate of a file that was there before, for the summary. */
 export type Publication = 'appended' | `replaced ${string}`;
 
 export interface Written {
@@ -158,7 +157,6 @@ export interface Written {
 export interface Destination {
   /** Undefined where the leads that are written show how far it is. */
   readonly status: StatusLine | undefined;
-  /** It comes before the first request. */
   begin?(): Promise<void>;
   /** The first walk begins here, and begins here again after an outage; undefined: at the first page. */
   position?(): Position | undefined;
@@ -167,7 +165,6 @@ export interface Destination {
   pageEnd(next: Position | undefined): Promise<void>;
   /** A walk of a run that polls is complete: the first one, or a poll. */
   walkEnd(): Promise<void>;
-  /** Everything was written: a file gets its name. */
   end(): Promise<Publication | undefined>;
   /** Keeps as much as it can of an export that breaks off, and says in a sentence what is kept. */
   breakOff(error: unknown, isInterrupted: boolean): Promise<string | undefined>;

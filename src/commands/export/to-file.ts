@@ -160,7 +160,6 @@ class FileDestination implements Destination {
   readonly #run: ExportRun;
   readonly #parts: Parts;
   #latest: Checkpoint;
-  /** The checkpoint on disk. */
   #saved: Checkpoint | undefined;
   #savedAt: number;
 
@@ -244,7 +243,7 @@ class FileDestination implements Destination {
 
   async #keepPages(isUnproven: boolean): Promise<string> {
     const { plan, context, totals } = this.#run;
-    const { bookmark, format } = plan.options;
+    const { bookmark } = plan.options;
     // The last page, if it proves nothing, is kept after the checkpoint: it is to be read and counted again.
     let { leads } = isUnproven ? totals : this.#latest.counts;
     try {
@@ -255,17 +254,13 @@ class FileDestination implements Destination {
       context.messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
     }
     const resumes = bookmark !== undefined;
-    const isWorkbook = format === 'xlsx';
     const how = isUnproven
-      ? `the next run reads the list again; ${resumes || isWorkbook ? '' : '--resume '}--accept-incomplete takes them for everything`
-      : isWorkbook
-        ? 'a workbook is not continued, run the same command again'
-        : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
+      ? `the next run reads the list again; ${resumes ? '' : '--resume '}--accept-incomplete takes them for everything`
+      : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
     const where = this.#latest.position === null ? '' : ` in ${this.#parts.paths.partial}`;
     return `${counted(leads, 'lead is', 'leads are')} kept${where}: ${how}`;
   }
 
-  /** Brings everything into the partial file, also what is too little for a member of a compressed one. */
   async #flush(): Promise<void> {
     await this.#parts.records.flush();
     await this.#parts.compression?.cut(1);

@@ -107,7 +107,6 @@ async function streamDestination(
   };
 }
 
-/** Bytes that go here cannot be taken back. */
 interface StreamOutput {
   readonly sink: ByteSink;
   readonly isTerminal: boolean;

@@ -17,11 +17,9 @@ import {
   type Totals,
 } from './plan.ts';
 
-/** Writes the whole export to its destination: the first walk, the polls that follow it, and the end. */
 export const exportLeads = (run: ExportRun, destination: Destination): Promise<Publication | undefined> =>
   new LeadExport(run, destination).run();
 
-/** A reading of the list. */
 interface Reading {
   readonly plan: ExportPlan;
   readonly from?: Position | undefined;

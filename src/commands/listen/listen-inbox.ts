@@ -19,13 +19,11 @@ import type { ListenOptions } from './options.ts';
 import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 
 interface ListenInboxParts {
-  /** Undefined for one of this run alone. */
   readonly namedLocation: InboxLocation | undefined;
   readonly verifier: Verifier;
   readonly targets: readonly Target[];
   /** How long an attempt at a target lasts at most, in milliseconds. */
   readonly attemptMs: number;
-  /** Told how many writes shared each transaction. */
   readonly onCommit: ((writes: number) => void) | undefined;
 }
 
@@ -72,7 +70,6 @@ export async function openListenInbox(
   return {
     inbox,
     location,
-    /** The file of the database's URL. */
     files: await credentialFiles(location),
   };
 }
@@ -141,7 +138,6 @@ async function createTemporaryInbox(): Promise<string> {
 /** Between two checks for old deliveries, at most, in milliseconds. */
 const longestPauseMs = 3_600_000;
 
-/** Between two checks, at least, in milliseconds. */
 const shortestPauseMs = 60_000;
 
 /** `--retain`: drops deliveries that are older than that, now and from time to time, until `signal` aborts. */

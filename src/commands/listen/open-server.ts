@@ -56,12 +56,9 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
   const renewal = renewCertificate(certificate, (pair) => server.renew(pair), session);
   onAbort(stop.stopping, () => server.endConnections());
   return {
-    /** The files of `--cert` and `--key`. */
     files: await certificateFiles(certificate, (pair) => server.renew(pair), session),
     listening,
-    /** Connections that are open now. */
     connections: () => server.connections(),
-    /** Lets requests in flight finish for `drainMs` at most. */
     async close(drainMs: number): Promise<void> {
       await server.close(drainMs);
       await renewal;
@@ -69,7 +66,6 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
   };
 }
 
-/** The certificate that the server shows to a client. */
 interface Certificate {
   /** PEM; undefined for plain HTTP. */
   readonly tls: CertificatePair | undefined;
@@ -77,7 +73,6 @@ interface Certificate {
   readonly caPath: string | undefined;
 }
 
-/** The certificate that the flags name, or one of the local authority. */
 export async function certificateFor(
   flags: Pick<ListenOptions, 'http' | 'cert' | 'key'>,
   { paths, clock }: Pick<Context, 'paths' | 'clock'>,
@@ -96,7 +91,6 @@ const checkEveryMs = 3_600_000;
 
 const renewed = 'the certificate was renewed: new connections get the new one';
 
-/** Uses a renewed certificate of the local authority while the receiver runs. */
 async function renewCertificate(
   { tls, caPath }: Certificate,
   use: (pair: CertificatePair) => void,

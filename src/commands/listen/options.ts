@@ -4,16 +4,13 @@ import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-v
 import { schemeFlags } from '../flags/delivery-flags.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 
-/** The address of `--admin`. */
 interface AdminAddress {
-  /** `::1` without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
 const highestPort = 65_535;
 
-/** `[HOST:]PORT`. */
 const adminAddress: ValueType<AdminAddress> = {
   parse(typed) {
     const [, bracketed, plain, digits] =
@@ -26,7 +23,6 @@ const adminAddress: ValueType<AdminAddress> = {
 
 /** The failures that a run makes on purpose. */
 export interface Simulation {
-  /** The status of every answer. */
   readonly status?: number | undefined;
   /** How many deliveries of each lead fail before one is taken. */
   readonly failFirst?: number | undefined;

@@ -48,7 +48,6 @@ export async function openDeliveryOutput(
     forward: (attempt: ForwardAttempt): Promise<void> | void =>
       stdout.write(printer.forward?.(attempt) ?? ''),
     listening: (listening: Listening) => stdout.write(printer.listening?.(listening) ?? ''),
-    /** Prints a round of `--backfill` that brought something or failed. */
     backfill: async (round: BackfillRound): Promise<void> => {
       if (sayRound(round)) await stdout.write(printer.backfill?.(round) ?? '');
     },
@@ -62,10 +61,8 @@ export async function openDeliveryOutput(
   };
 }
 
-/** A request's body is shown up to so many bytes. */
 const shownBodyBytes = 4096;
 
-/** `--verbose`: each request on stderr, its headers and the start of its body, without credentials. */
 function requestPrinter(
   messages: Pick<Messages, 'verbose'>,
   redactor: RedactDelivery,
@@ -99,7 +96,6 @@ function summaryLine(tally: Tally, durationMs: number): string {
  */
 function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillRound) => boolean {
   const unproven = new Set<string>();
-  /** The unbroken series of rounds that failed, up to the last one. */
   let failing: { readonly cause: string; readonly since: number } | undefined;
   return (round) => {
     const { number, end, startedAt, durationMs, everyMs, fetched, notStored } = round;
@@ -139,7 +135,6 @@ function counted({ fetched, known: duplicates, notStored }: BackfillRound): stri
 /** Numbers differ from round to round where the cause is the same. */
 const withoutNumbers = (message: string): string => message.replace(/\d+/g, '#');
 
-/** The address of a receiver that is ready, and how it works. */
 export interface Listening {
   readonly url: string;
   readonly path: string | undefined;
@@ -147,17 +142,14 @@ export interface Listening {
   /** The inbox's file, `:memory:`, or the URL of its database without password. */
   readonly inbox: string;
   readonly caPath: string | undefined;
-  /** URL of `--admin`. */
   readonly admin?: string | undefined;
 }
 
-/** How many deliveries had each verdict. */
 interface Tally extends Record<AnsweredDelivery['verdict'], number> {
   /** How many rejected deliveries had each reason. */
   readonly reasons: Record<string, number>;
 }
 
-/** A form of stdout: the text for each event. */
 interface Printer {
   listening?(listening: Listening): string;
   delivery(delivery: AnsweredDelivery): string;
@@ -266,7 +258,6 @@ function eventsPrinter(isTerminal: boolean, members?: string[]): Printer {
   };
 }
 
-/** Prints each newly accepted lead on a line, in the webhook's own bytes, compact. */
 function leadsPrinter(isTerminal: boolean): Printer {
   return {
     delivery({ verdict, lead }) {
@@ -378,7 +369,6 @@ const longest = 80;
 
 const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
 
-/** Why a round did not read everything, in a few words. */
 function endText(end: Exclude<RoundEnd, { kind: 'complete' }>): string {
   if (end.kind === 'interrupted') return 'interrupted';
   return end.kind === 'unproven' ? `leads may be missing: ${end.reason.message}` : messageOf(end.error);

@@ -10,7 +10,6 @@ import { slept } from '../../time/clock.ts';
 import { textOfSecret } from '../../files/read.ts';
 import type { ListenOptions } from './options.ts';
 
-/** Files that a run rereads when they change. */
 export interface RenewedFiles {
   /** The subject of a sentence: `the certificate was`. */
   readonly subject: string;
@@ -31,21 +30,18 @@ const mostReads = 5;
 
 /**
  * Looks at the files until `signal` aborts: at once on SIGHUP, and from time to time. What they hold is used when two looks
- * in a row found the same, since a look may come while they are written; on SIGHUP, when two reads in a row did. `onLook` is
- * called at each time.
+ * in a row found the same, since a look may come while they are written; on SIGHUP, when two reads in a row did.
  */
 export async function renewFiles(
   files: readonly RenewedFiles[],
   { clock, messages, onHangup }: Pick<Context, 'clock' | 'messages' | 'onHangup'>,
   signal: AbortSignal,
-  onLook: () => void,
 ): Promise<void> {
   const looks = files.map((watched) => lookAt(watched, { clock, messages }));
   let looking = Promise.resolve();
   const lookAgain = (isAsked: boolean): Promise<void> =>
     (looking = looking.then(async () => {
       for (const look of looks) await look(isAsked);
-      onLook();
     }));
   const unsubscribe = onHangup(() => void lookAgain(true));
   // The files, or a SIGHUP, may have come while the run started.
@@ -61,7 +57,6 @@ function lookAt(
   { clock, messages }: Pick<Context, 'clock' | 'messages'>,
 ): (isAsked: boolean) => Promise<void> {
   let lastDigest: string | undefined;
-  /** The contents that were tried last. */
   let tried: string | undefined;
   let againAt = Infinity;
   let renewals = 0;

@@ -56,7 +56,6 @@ export async function run(flags: ListenOptions, context: Context): Promise<Outco
   }
 }
 
-/** Runs every step, also where another one fails. */
 async function closeAll(closers: Closers): Promise<void> {
   const close = closers.pop();
   if (close === undefined) return;
@@ -75,11 +74,10 @@ interface ListenParts extends Pick<ListenSession, 'flags' | 'context' | 'stop'> 
 /** How much longer the reader of stdout has than the deliveries, so that the last of them are shown; in milliseconds. */
 const stdoutExtraMs = 1000;
 
-/** Receives and prints deliveries until the stop condition holds, then lets what is in flight finish. */
 async function listen({ flags, settings, context, stop, closers }: ListenParts): Promise<Outcome> {
   const { clock, messages } = context;
   const { timeoutMs, drainTimeoutMs: drainMs } = settings;
-  const verifier = new CurrentKeys(await resolveScheme(flags, settings, context), clock);
+  const verifier = new CurrentKeys(await resolveScheme(flags, settings, context));
   const definitions = await targetDefinitions(flags);
   const namedLocation = await namedInbox(flags, settings, context);
   const host = typeof namedLocation === 'object' ? hostname() : undefined;
@@ -163,8 +161,8 @@ async function listen({ flags, settings, context, stop, closers }: ListenParts):
   await output.listening({ ...server.listening, admin: admin?.url });
   if (context.env['NOTIFY_SOCKET'] !== undefined) notifyReady(context);
   const renewedFiles = [...(await secretFiles(flags, verifier)), ...files, ...server.files];
-  if (renewedFiles.length > 0 || verifier.keys.length > 1) {
-    const renewed = renewFiles(renewedFiles, context, signal, () => noteUnused(verifier, messages));
+  if (renewedFiles.length > 0) {
+    const renewed = renewFiles(renewedFiles, context, signal);
     closers.push(() => renewed);
   }
   const forwarded = Promise.all(workers.map((worker) => worker.run()));
@@ -203,17 +201,6 @@ function pulledService(settings: Settings, context: Context, signal: AbortSignal
   const untilStopped = Object.create(context, { signal: { value: signal } }) as Context;
   let service: Service | undefined;
   return async () => (service ??= await openService(untilStopped));
-}
-
-/** For so long no delivery may have used a secret before it is said, in hours. */
-const unusedHours = 24;
-
-function noteUnused(current: CurrentKeys, messages: Context['messages']): void {
-  for (const index of current.unused(unusedHours * 3_600_000)) {
-    const secret = `secret ${index + 1} of ${current.keys.length}`;
-    const text = `no delivery used ${secret} for ${unusedHours}h: it can be removed`;
-    messages.note(`former-secret-unused ${current.replaced} ${index}`, text);
-  }
 }
 
 function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context): void {

@@ -12,11 +12,9 @@ export interface ListenSession {
   readonly flags: ListenOptions;
   readonly context: Context;
   readonly verifier: CurrentKeys;
-  /** The targets in the order of their flags. */
   readonly targets: readonly Target[];
   readonly inbox: Inbox;
   readonly location: InboxLocation;
-  /** The counters of `--admin`; undefined without it. */
   readonly metrics: ReceiverMetrics | undefined;
   readonly stop: StopCondition;
 }

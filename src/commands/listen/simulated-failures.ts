@@ -5,7 +5,6 @@ import type { Simulation } from './options.ts';
 
 interface SimulatedFailuresOptions extends Simulation {
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Ends every delay. */
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +43,6 @@ export class SimulatedFailures {
     return status === 200 ? (this.#options.status ?? status) : status;
   }
 
-  /** Undefined when there is nothing to wait for. */
   wait(): Promise<void> | undefined {
     const { delayMs, clock, signal } = this.#options;
     if (delayMs === undefined || signal.aborted) return undefined;

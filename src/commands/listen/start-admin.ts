@@ -49,7 +49,6 @@ export async function startAdmin(session: ListenSession) {
   });
   return {
     url: server.url,
-    /** The server for deliveries is open. */
     serving(open: { connections(): number }): void {
       connections = () => open.connections();
       readiness.serving();

@@ -54,7 +54,6 @@ export class StopCondition {
     if (forMs !== undefined) void this.#stopAfter(clock.sleep(forMs, this.#controller.signal), 'time');
   }
 
-  /** Aborted when the condition is reached, whatever the cause. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -76,7 +75,6 @@ export class StopCondition {
     );
   }
 
-  /** The message about a run that did not end by its count; undefined without one. */
   missed(cause: StopCause): string | undefined {
     if (this.#count === undefined || cause.by === 'count') return undefined;
     const target = this.#count === 1 ? '1 new lead was' : `${this.#count} new leads were`;
@@ -90,7 +88,6 @@ export class StopCondition {
     this.#stop({ by: 'failure', error });
   }
 
-  /** Ends what waits for the condition, where the run ended otherwise. */
   end(): void {
     this.#stop({ by: 'signal' });
   }
@@ -118,7 +115,6 @@ export function outcomeOf(cause: StopCause, count: number | undefined, signal: A
   return 'done';
 }
 
-/** Between two looks, in milliseconds. */
 const lookEveryMs = 20;
 
 /** Resolves when no lead waits for a target any more: each was delivered, or is dead. */

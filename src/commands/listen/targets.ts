@@ -22,14 +22,8 @@ import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { authorityFor } from '../../tls/local-authority.ts';
 
-/** A target as it is asked for. */
 export interface TargetDefinition {
-  readonly to:
-    | { readonly forward: URL }
-    | { readonly exec: string }
-    /** The path of a file. */
-    | { readonly output: string };
-  /** The flag, for errors. */
+  readonly to: { readonly forward: URL } | { readonly exec: string } | { readonly output: string };
   readonly where: string;
   /** A lead goes there that meets all of these. */
   readonly when: readonly Condition[];
@@ -173,7 +167,6 @@ const nameOf = ({ to }: TargetDefinition): string =>
 
 interface OpenOptions {
   readonly context: Context;
-  /** The environment of commands. */
   readonly env: Context['env'];
   readonly timeoutMs: number;
   /** The name of the scheme that verifies deliveries. */
@@ -181,11 +174,9 @@ interface OpenOptions {
   /** The name of this machine, where others share the inbox. */
   readonly host: string | undefined;
   readonly note: (note: ReceiverNote) => void;
-  /** Aborts the attempts in flight. */
   readonly signal: AbortSignal;
 }
 
-/** Throws an `OutputError` when the file of the target cannot be opened. */
 export async function openTarget(definition: TargetDefinition, options: OpenOptions): Promise<Target> {
   const { when: where, giveUpMs } = definition;
   const { clock } = options.context;

@@ -47,6 +47,25 @@ describe('export to a workbook', () => {
     expect((await run(home, '-o', file)).stderr).toContain(`replaced ${size} bytes`);
   });
 
+  it('is finished by --resume', async () => {
+    let isRefused = true;
+    const paging = await scripted((request, response) => {
+      const isSecond = request.url?.includes('cursor=2') === true;
+      if (isSecond && isRefused) response.writeHead(401).end('{"message":"not now"}');
+      else sendJson(response, { data: [{ id: isSecond ? 'b' : 'a' }], next_cursor: isSecond ? null : '2' });
+    });
+    const home = freshHome();
+    const file = join(home, 'all.xlsx');
+    const env = { LEADS_API_KEY: 'key-0123', LEADS_BASE_URL: paging.url };
+    const argv = ['export', '-o', file, '--resume'];
+    expect((await leads(argv, { home, env })).exitCode).toBe(4);
+    isRefused = false;
+    const { exitCode, stderr } = await leads(argv, { home, env });
+    await paging.close();
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('1 of them from before')]);
+    expect((await rowsIn(file)).map(([id]) => id)).toEqual(['id', 'a', 'b']);
+  });
+
   it.each(['csv', 'xlsx'])('says what %s cannot hold', async (format) => {
     const half = await scripted((_, response) =>
       sendJson(response, { data: [{ id: '\ud83d' }], has_more: false }),
@@ -65,7 +84,6 @@ describe('export to a workbook', () => {
   });
 
   it.each([
-    ['--resume', '-o', 'x.xlsx'],
     ['--bookmark', 'b', '-o', 'x.xlsx'],
     ['--follow', '-o', 'x.xlsx'],
     ['--gzip', '--format', 'xlsx'],

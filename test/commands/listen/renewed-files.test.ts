@@ -39,27 +39,28 @@ it('uses only files of one moment, however often they are swapped while it reads
     return () => undefined;
   };
   const messages = createMessages(memory(undefined), { verbose: false, quiet: true });
-  const renewing = renewFiles(
-    [files],
-    { clock: new FakeClock(), messages, onHangup },
-    end.signal,
-    () => void (looks += 1),
-  );
+  const marker = join(home, 'marker');
+  writeFileSync(marker, 'first');
+  const markers = { subject: 'the marker was', paths: [marker], use: () => void (looks += 1) };
+  const renewing = renewFiles([files, markers], { clock: new FakeClock(), messages, onHangup }, end.signal);
   const over = new AbortController();
+  /** Another file is used at each look, since it changes before it. */
+  const look = async (): Promise<void> => {
+    const before = looks;
+    writeFileSync(marker, String(before));
+    hangUp();
+    await until(() => looks > before, 'a look at the files');
+  };
   const swapping = (async () => {
     while (!over.signal.aborted) {
       swap();
       await setImmediate();
     }
   })();
-  for (let n = 1; n <= rounds; n += 1) {
-    hangUp();
-    await until(() => looks > n, 'a look at the files');
-  }
+  for (let n = 1; n <= rounds; n += 1) await look();
   over.abort();
   await swapping;
-  hangUp();
-  await until(() => looks > rounds + 1, 'the last look');
+  await look();
   end.abort();
   await renewing;
   expect(used.filter(([cert, key]) => cert !== key)).toEqual([]);

@@ -29,7 +29,6 @@ const listen: typeof listenBefore = async (argv, options) => {
   await until(() => listener.clock.sleeps.includes(lookMs));
   return listener;
 };
-const hour = 3_600_000;
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'leads-secrets-'));
 let sent = 0;
@@ -161,7 +160,7 @@ it('stores neither the former secret nor the new one, wherever a delivery holds 
   }
 });
 
-it('says once for each rotation that a former secret is used, and that it can be removed after a day without', async () => {
+it('says once for each rotation that a former secret is used', async () => {
   const home = folder();
   const files = ['current', 'former', 'same'].map((name) => join(home, name));
   const write = (current: string, former: string): void => {
@@ -170,10 +169,6 @@ it('says once for each rotation that a former secret is used, and that it can be
   write('token-two', 'token-one');
   const listener = await listen(files.flatMap((file) => ['--token-file', file]));
   const notes = (text: string): number => listener.stderr.text().split(`note: ${text}`).length - 1;
-  const unused = (): number => notes('no delivery used secret 2 of 3 for 24h: it can be removed');
-  // Nobody delivered at all: nothing is known.
-  await look(listener, 25 * hour);
-  expect(unused()).toBe(0);
   for (const [rotation, [current, former]] of [
     ['token-two', 'token-one'],
     ['token-three', 'token-two'],
@@ -181,13 +176,9 @@ it('says once for each rotation that a former secret is used, and that it can be
     write(current ?? '', former ?? '');
     listener.hangUp();
     await until(async () => (await statusWith(listener, current ?? '')) === 200);
-    expect(await statusWith(listener, former ?? '')).toBe(200);
-    await look(listener, 23 * hour);
+    for (let times = 0; times < 2; times += 1) expect(await statusWith(listener, former ?? '')).toBe(200);
     expect(notes('the secrets were renewed')).toBe(rotation);
-    expect([notes('deliveries still use secret 2 of 3'), unused()]).toEqual([rotation + 1, rotation]);
-    await look(listener, 2 * hour);
-    await look(listener, 48 * hour);
-    expect(unused()).toBe(rotation + 1);
+    expect(notes('deliveries still use secret 2 of 3')).toBe(rotation + 1);
   }
   expect(listener.stderr.text()).not.toContain('secret 3 of 3');
 });
