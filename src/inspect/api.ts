@@ -1,6 +1,7 @@
 import type { InboxReader } from '../inbox/inbox.ts';
 import type { Answer } from '../http/server/send-answer.ts';
-import { isObject, type Json } from '../json/exact.ts';
+import { utf8 } from '../json/bytes.ts';
+import { isObject, type Json, jsonIn } from '../json/exact.ts';
 import { storedDelivery } from '../receiver/stored-request.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
@@ -8,7 +9,7 @@ import type { InspectKeys } from './inspect-keys.ts';
 import { countDeliveries } from './queries/count-deliveries.ts';
 import { describeDelivery } from './queries/describe-delivery.ts';
 import { listPage } from './queries/list-page.ts';
-import type { Replayer } from './replay/replayer.ts';
+import type { Replayer } from './replayer.ts';
 import { noToken, unwantedRequest } from './request-guard.ts';
 import {
   type ApiProblem,
@@ -22,26 +23,34 @@ import {
 import {
   listFilters,
   type WireChanges,
+  type WireCounts,
+  type WireDelivery,
   type WireInbox,
   type WireListFilter,
-  type WireReplay,
+  type WirePage,
+  type WireReplayed,
+  type WireSession,
 } from './wire.ts';
 
 interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: RegExp;
-  readonly answer: (parts: ApiParts, request: ApiRequest) => Answer | Promise<Answer>;
+  readonly answer: (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
 }
 
+const json =
+  (read: (parts: ApiParts, request: ApiRequest) => object | Promise<object>): Route['answer'] =>
+  async (parts, request) => ({ status: 200, body: await read(parts, request) });
+
 const routes: readonly Route[] = [
-  { method: 'POST', path: /^\/api\/session$/, answer: sessionAnswer },
-  { method: 'GET', path: /^\/api\/inbox$/, answer: inboxAnswer },
-  { method: 'GET', path: /^\/api\/changes$/, answer: changesAnswer },
-  { method: 'GET', path: /^\/api\/deliveries$/, answer: pageAnswer },
-  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})$/, answer: deliveryAnswer },
+  { method: 'POST', path: /^\/api\/session$/, answer: json(openSession) },
+  { method: 'GET', path: /^\/api\/inbox$/, answer: json(readInbox) },
+  { method: 'GET', path: /^\/api\/changes$/, answer: json(readChanges) },
+  { method: 'GET', path: /^\/api\/deliveries$/, answer: json(readPage) },
+  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})$/, answer: json(readDelivery) },
   { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/body$/, answer: bodyAnswer },
-  { method: 'GET', path: /^\/api\/counts$/, answer: countsAnswer },
-  { method: 'POST', path: /^\/api\/replays$/, answer: replayAnswer },
+  { method: 'GET', path: /^\/api\/counts$/, answer: json(readCounts) },
+  { method: 'POST', path: /^\/api\/replays$/, answer: json(replay) },
 ];
 
 export async function apiAnswer(parts: ApiParts, request: Delivery): Promise<Answer> {
@@ -81,22 +90,20 @@ const mostRows = 200;
 
 const longestText = 500;
 
-async function inboxAnswer({ location, inbox, replays }: ApiParts): Promise<Answer> {
+async function readInbox({ location, inbox, replays }: ApiParts): Promise<WireInbox> {
   await inbox.checkReadable();
-  const body: WireInbox = { location, targets: replays.targets };
-  return { status: 200, body };
+  return { location, targets: replays.targets };
 }
 
-async function changesAnswer({ inbox }: ApiParts): Promise<Answer> {
-  const body: WireChanges = { mark: await inbox.changeMark() };
-  return { status: 200, body };
+async function readChanges({ inbox }: ApiParts): Promise<WireChanges> {
+  return { mark: await inbox.changeMark() };
 }
 
-async function pageAnswer({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<Answer> {
+function readPage({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<WirePage> {
   const text = query.text('text') ?? '';
   if (text.length > longestText)
     throw badRequest(`The query's text has more than ${longestText} characters.`);
-  const body = await listPage(
+  return listPage(
     inbox,
     {
       text,
@@ -109,11 +116,10 @@ async function pageAnswer({ inbox, clock }: ApiParts, { query }: ApiRequest): Pr
     },
     clock,
   );
-  return { status: 200, body };
 }
 
-async function deliveryAnswer({ inbox }: ApiParts, { seq }: ApiRequest): Promise<Answer> {
-  return { status: 200, body: inInbox(await describeDelivery(inbox, seq), seq) };
+async function readDelivery({ inbox }: ApiParts, { seq }: ApiRequest): Promise<WireDelivery> {
+  return inInbox(await describeDelivery(inbox, seq), seq);
 }
 
 /** The content type and headers keep a browser from showing the body, which may be a page with scripts. */
@@ -126,9 +132,9 @@ async function bodyAnswer({ inbox }: ApiParts, { seq }: ApiRequest): Promise<Ans
   };
 }
 
-async function countsAnswer({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<Answer> {
+function readCounts({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<WireCounts> {
   const window = { since: query.number('since'), until: query.number('until') };
-  return { status: 200, body: await countDeliveries(inbox, window, clock.now()) };
+  return countDeliveries(inbox, window, clock.now());
 }
 
 function inInbox<T>(value: T | undefined, seq: number): T {
@@ -136,13 +142,12 @@ function inInbox<T>(value: T | undefined, seq: number): T {
   return value;
 }
 
-function sessionAnswer({ keys }: ApiParts, { body }: ApiRequest): Answer {
-  const value = parsed(body);
-  const { key, reloadKey } = isObject(value) ? value : {};
+function openSession({ keys }: ApiParts, { body }: ApiRequest): WireSession {
+  const { key, reloadKey } = membersOf(body);
   const isReload = typeof reloadKey === 'string';
   const session = isReload ? keys.reload(reloadKey) : keys.exchange(typeof key === 'string' ? key : '');
   if (session === undefined) throw new RequestProblem(isReload ? noToken : wrongKey);
-  return { status: 200, body: session };
+  return session;
 }
 
 const wrongKey: ApiProblem = {
@@ -152,25 +157,18 @@ const wrongKey: ApiProblem = {
   hint: 'Open the address that it printed last.',
 };
 
-async function replayAnswer({ replays }: ApiParts, { body }: ApiRequest): Promise<Answer> {
-  const replay = replayIn(parsed(body));
-  if (replay === undefined) throw badRequest('The body must be {"seq": a number, "target": a text}.');
-  return { status: 200, body: await replays.replay(replay) };
-}
-
-function replayIn(value: Json | undefined): WireReplay | undefined {
-  if (!isObject(value)) return undefined;
-  const { seq, target } = value;
-  const isReplay = Number.isSafeInteger(seq) && typeof seq === 'number' && typeof target === 'string';
-  return isReplay ? { seq, target } : undefined;
-}
-
-function parsed(body: Uint8Array): Json | undefined {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json;
-  } catch {
-    return undefined;
+function replay({ replays }: ApiParts, { body }: ApiRequest): Promise<WireReplayed> {
+  const { seq, target } = membersOf(body);
+  if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || typeof target !== 'string') {
+    throw badRequest('The body must be {"seq": a number, "target": a text}.');
   }
+  return replays.replay({ seq, target });
+}
+
+/** What is no JSON object has no members. */
+function membersOf(body: Uint8Array): { readonly [name: string]: Json | undefined } {
+  const value = jsonIn(utf8(body));
+  return isObject(value) ? value : {};
 }
 
 class QueryValues {

@@ -247,7 +247,10 @@ describe('leads listen --inspect', () => {
       expect.stringMatching(/^error: the page of --inspect did not start: .*in use/m),
     ]);
     const inMemory = await leads([...words, '--inbox', ':memory:']);
-    expect([inMemory.exitCode, inMemory.stderr]).toEqual([2, expect.stringMatching(/--inbox FILE/)]);
+    expect([inMemory.exitCode, inMemory.stderr]).toEqual([
+      2,
+      expect.stringMatching(/--inspect and --inbox :memory: do not go together/),
+    ]);
   });
 
   it('replays to its forward, signed by its own secret, which no command line shows', async () => {

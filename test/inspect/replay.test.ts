@@ -83,7 +83,7 @@ describe('a replay', () => {
   it('ends the waiting of the lead for that target, and for nothing else', async () => {
     const [app, other] = [await appThat(), await appThat()];
     const targets = [app, other].map(({ url }) => targetAt(url));
-    const [wanted = ''] = targets.map(({ target }) => target.name);
+    const [wanted = ''] = targets.map(({ name }) => name);
     const inbox = await openInbox({ location: ':memory:', clock: systemClock, targets: [wanted] });
     const page = await inspect({ inbox, targets });
     await inbox.take([arrivalOf({ id: 'a' })]);

@@ -5,8 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Inbox, InboxReader } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { type InspectServer, openInspectServer } from '../../src/inspect/open-inspect-server.ts';
-import { type ReplayTarget, replayTarget } from '../../src/inspect/replay/replay-target.ts';
-import { Replayer } from '../../src/inspect/replay/replayer.ts';
+import { Replayer, type ReplayTarget, replayTarget } from '../../src/inspect/replayer.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
 import type { Signer } from '../../src/sender/sign-request.ts';
 import { type Clock, systemClock } from '../../src/time/clock.ts';
@@ -123,11 +122,13 @@ export const post = (
 
 /** A target at that address. */
 export const targetAt = (url: string, signer?: Signer): ReplayTarget =>
-  replayTarget({
-    url: new URL(url),
+  replayTarget(
+    {
+      url: new URL(url),
+      proxy: undefined,
+      timeoutMs: 5_000,
+      now: () => Date.now(),
+      signal: new AbortController().signal,
+    },
     signer,
-    proxy: undefined,
-    timeoutMs: 5_000,
-    now: () => Date.now(),
-    signal: new AbortController().signal,
-  });
+  );

@@ -9,8 +9,7 @@ import {
   openInbox,
   openInboxReader,
 } from '../../inbox/open-inbox.ts';
-import { replayTarget } from '../../inspect/replay/replay-target.ts';
-import { Replayer } from '../../inspect/replay/replayer.ts';
+import { Replayer, replayTarget } from '../../inspect/replayer.ts';
 import { claimMsFor } from '../../receiver/forward-worker.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
@@ -30,7 +29,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   const targets = await Promise.all(
     options.replayTo.map(async (url) => {
       const { proxy, trust } = await resolveTarget(url, options, context);
-      return replayTarget({ url, proxy, trust, signer, timeoutMs, now: () => clock.now(), signal });
+      return replayTarget({ url, proxy, trust, timeoutMs, now: () => clock.now(), signal }, signer);
     }),
   );
   const reader = await openOnceThere(location, () => openInboxReader({ location, clock }), context);

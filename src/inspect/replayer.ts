@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import type { Inbox } from '../inbox/inbox.ts';
+import { retryRequest } from '../receiver/retry-request.ts';
+import { storedDelivery } from '../receiver/stored-request.ts';
+import { replayHeader } from '../receiver/targets/forward-request.ts';
+import { forwardTarget } from '../receiver/targets/forward.ts';
+import type { Target } from '../receiver/targets/target.ts';
+import { signatureHeaders, type Signer } from '../sender/sign-request.ts';
+import type { Clock } from '../time/clock.ts';
+import { whyNotReplayable } from './queries/describe-delivery.ts';
+import { inboxFailed, notInInbox, RequestProblem } from './request-problem.ts';
+import type { WireReplay, WireReplayed, WireTarget } from './wire.ts';
+
+export interface ReplayTarget extends Target {
+  /** The scheme that signs replays; null where they are unsigned. */
+  readonly scheme: string | null;
+}
+
+type ForwardOptions = Parameters<typeof forwardTarget>[0];
+type ReplayOptions = Pick<ForwardOptions, 'url' | 'proxy' | 'trust' | 'timeoutMs' | 'now' | 'signal'>;
+
+/** Sends the stored body with a new signature, if there is a signer, and with the header of a replay. */
+export function replayTarget(options: ReplayOptions, signer: Signer | undefined): ReplayTarget {
+  const target = forwardTarget({
+    ...options,
+    // The inbox does not keep which scheme verified a delivery.
+    scheme: undefined,
+    keepBody: false,
+    loopbackCa: undefined,
+    headersOf: (request) => [
+      ...(signer === undefined ? [] : signatureHeaders(signer, contentOf(request), options.now())),
+      ...(signer?.headers ?? []),
+      [replayHeader, '1'],
+    ],
+  });
+  return { ...target, scheme: signer?.key === undefined ? null : signer.scheme.name };
+}
+
+/** A receiver may refuse an id that it knows with another body, so every request has a new id. */
+const contentOf = ({ url, body }: { readonly url: string; readonly body: Uint8Array }) => ({
+  id: `msg_${randomBytes(12).toString('hex')}`,
+  target: url,
+  body,
+});
+
+type ReplayInbox = Pick<Inbox, 'list' | 'claimLeads' | 'record'>;
+
+interface ReplayerOptions {
+  readonly targets: readonly ReplayTarget[];
+  readonly useInbox: <T>(target: Target, use: (inbox: ReplayInbox) => Promise<T>) => Promise<T>;
+  readonly clock: Clock;
+}
+
+/** Sends one delivery after the other, since a person waits for each. */
+export class Replayer {
+  readonly targets: readonly WireTarget[];
+  readonly #options: ReplayerOptions;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ReplayerOptions) {
+    this.#options = options;
+    this.targets = options.targets.map(({ name, scheme }) => ({ name, scheme }));
+  }
+
+  /** Rejects with a `RequestProblem` where nothing was sent. A refusal by the target is a result. */
+  async replay({ seq, target: name }: WireReplay): Promise<WireReplayed> {
+    const target = this.#options.targets.find((candidate) => candidate.name === name);
+    if (target === undefined) {
+      const problem = 'The target is none of those that were named when leads was started.';
+      const hint = '--replay-to names one more';
+      throw new RequestProblem({ status: 403, code: 'forbidden', problem, hint });
+    }
+    const turn = this.#last.then(() => this.#send(seq, target));
+    this.#last = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } catch (error) {
+      if (error instanceof RequestProblem) throw error;
+      const failed = inboxFailed(error);
+      throw new RequestProblem({ ...failed, problem: `The replay failed: ${failed.problem}` });
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    for (const target of this.#options.targets) await target.close?.();
+  }
+
+  #send(seq: number, target: Target): Promise<WireReplayed> {
+    const { clock, useInbox } = this.#options;
+    return useInbox(target, async (inbox) => {
+      const stored = await storedDelivery(inbox, seq);
+      if (stored === undefined) throw new RequestProblem(notInInbox(seq));
+      const problem = whyNotReplayable(stored);
+      if (problem !== undefined) throw new RequestProblem({ status: 409, code: 'not-replayable', problem });
+      const { leadId = '' } = stored;
+      const options = { target, inbox, clock, isMove: false };
+      const [retried] = await retryRequest([{ ...stored, leadId }], options);
+      if (retried === undefined) throw new Error('a target gave no result');
+      const { ok, answer, durationMs } = retried;
+      return { ok, answer, durationMs };
+    });
+  }
+}
