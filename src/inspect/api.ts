@@ -165,7 +165,7 @@ function replay({ replays }: ApiParts, { body }: ApiRequest): Promise<WireReplay
   return replays.replay({ seq, target });
 }
 
-/** What is no JSON object has no members. */
+/** A body that is no JSON object has no members. */
 function membersOf(body: Uint8Array): { readonly [name: string]: Json | undefined } {
   const value = jsonIn(utf8(body));
   return isObject(value) ? value : {};
