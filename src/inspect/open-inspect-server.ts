@@ -25,7 +25,6 @@ export interface InspectServerOptions extends Omit<ApiParts, 'keys' | 'clock'> {
   readonly port: number;
   readonly clock: Pick<Clock, 'now' | 'steady' | 'sleep'>;
   readonly pageFile?: ReadPageFile | undefined;
-  /** Called with the next URL after a URL was opened. */
   readonly onNextUrl?: ((url: string) => void) | undefined;
   readonly onWrongKey?: ((count: number) => void) | undefined;
   readonly onError: (error: unknown) => void;
@@ -38,7 +37,6 @@ export interface InspectServer {
   close(): Promise<void>;
 }
 
-/** Throws a `ConfigError` or `UsageError` when it cannot listen on the port. */
 export async function openInspectServer(options: InspectServerOptions): Promise<InspectServer> {
   const { clock, onError } = options;
   let hosts: readonly string[] = [];

@@ -252,8 +252,8 @@ function idBytes(id: string): Uint8Array {
 }
 
 interface Copies {
-  handedOut: number;
-  met: number;
+  delivered: number;
+  metInPass: number;
   pass: number;
 }
 
@@ -276,12 +276,12 @@ export class Unidentified {
   /** Returns false for a record of an earlier pass. */
   isNew({ bytes }: { readonly bytes: Uint8Array }): boolean {
     const digest = createHash('sha256').update(bytes).digest('base64url');
-    const copies = this.#copies.get(digest) ?? { handedOut: 0, met: 0, pass: this.#pass };
+    const copies = this.#copies.get(digest) ?? { delivered: 0, metInPass: 0, pass: this.#pass };
     this.#copies.set(digest, copies);
     if (copies.pass !== this.#pass) Object.assign(copies, { met: 0, pass: this.#pass });
-    copies.met += 1;
-    if (copies.met <= copies.handedOut) return false;
-    copies.handedOut = copies.met;
+    copies.metInPass += 1;
+    if (copies.metInPass <= copies.delivered) return false;
+    copies.delivered = copies.metInPass;
     return true;
   }
 }

@@ -71,7 +71,6 @@ export class Deliveries {
     return this.#slots.paused;
   }
 
-  /** Throws a `ConfigError` for a fault that the scheme cannot show. */
   setFaults(faults: Faults<DeliveryFault>): void {
     rejectImpossibleForgeries(this.#signer, faults);
     this.injector.faults = faults;

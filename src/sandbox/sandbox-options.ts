@@ -6,7 +6,6 @@ type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   readonly port?: number | undefined;
   readonly host?: string | undefined;
-  /** Serves HTTPS with these PEM texts. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string } | undefined;
   readonly params?: Optional<ApiOptions['params']> | undefined;
   /** Keys that are valid for the list operation. Default `sandbox-key`. */

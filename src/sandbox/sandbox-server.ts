@@ -107,7 +107,6 @@ export interface PlainResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Default: at once and whole. */
   readonly transmit?: Transmit | undefined;
 }
 
@@ -117,7 +116,6 @@ export interface Transmission {
   readonly status: number;
   /** Without `content-length`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Compressed, where the client accepts it. */
   readonly body: Uint8Array;
   readonly signal: AbortSignal;
 }

@@ -32,7 +32,6 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Rejects when the port is taken. */
 export async function startSandbox(
   options: SandboxOptions,
   { clock, loopbackCa, observe = () => undefined }: SandboxEnvironment,

@@ -80,7 +80,6 @@ export interface LeadOutcome {
 
 export type DeliveryOutcome = LeadOutcome | Rejection;
 
-/** The body is sent as JSON, unless there is a `text`. */
 export interface DeliveryAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, string | number | readonly Readonly<Record<string, string>>[]>>;

@@ -202,7 +202,6 @@ export function readSchemeDefinition(json: unknown): SchemeDefinition {
   };
 }
 
-/** Throws a `ConfigError` for a part that is misspelt or of another scheme, and for a wrong value. */
 export function schemePartsOf(
   name: string,
   members: Members,

@@ -72,7 +72,6 @@ export interface Scheme {
   readonly publicUrl?: URL | undefined;
   /** The parts of a signature scheme, so that a search can vary them. */
   readonly recipe?: (CustomOptions & { readonly content: string }) | undefined;
-  /** Throws a `ConfigError` for a secret that is empty or malformed. */
   key(secret: Secret): Key;
   readonly verifyToken?: Secret | undefined;
   /**

@@ -25,7 +25,7 @@ export async function rowsOf(
 
 function rowOf(delivery: StoredDelivery, forwards: readonly Forward[]): WireRow {
   const { seq, receivedAt, leadId = null, verdict, reason = null, status, attempt, body } = delivery;
-  const { name, category } = textsOf(delivery);
+  const { name, category } = nameAndCategory(delivery);
   const countOf = (state: Forward['state']): number =>
     forwards.filter((forward) => forward.state === state).length;
   return {
@@ -38,7 +38,7 @@ function rowOf(delivery: StoredDelivery, forwards: readonly Forward[]): WireRow 
   };
 }
 
-export function textsOf(
+export function nameAndCategory(
   delivery: Pick<StoredDelivery, 'body' | 'place'>,
 ): Pick<WireRow, 'name' | 'category'> {
   const bytes = leadBytes(delivery.body, delivery.place);

@@ -1,7 +1,7 @@
 import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { WirePage } from '../wire.ts';
-import { rowsOf, textsOf } from './delivery-row.ts';
+import { rowsOf, nameAndCategory } from './delivery-row.ts';
 
 interface PageQuery extends InboxQuery {
   readonly limit: number;
@@ -32,7 +32,7 @@ export async function listPage(
 
 function holdsAll(delivery: StoredDelivery, words: readonly string[]): boolean {
   if (words.length === 0) return true;
-  const { name, category } = textsOf(delivery);
+  const { name, category } = nameAndCategory(delivery);
   const texts = [delivery.leadId, name, category, delivery.reason].map((text) => text?.toLowerCase() ?? '');
   return words.every((word) => texts.some((text) => text.includes(word)));
 }

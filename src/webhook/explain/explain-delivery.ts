@@ -14,7 +14,6 @@ import { secretChanges, type SecretChange } from './secret-changes.ts';
 type SchemeJson = Readonly<Record<string, string | undefined>>;
 
 export interface Fix {
-  /** The scheme that the secret was given for. */
   readonly currentScheme: string;
   readonly scheme?: SchemeJson | undefined;
   readonly secret?: SecretChange | undefined;

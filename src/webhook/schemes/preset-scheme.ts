@@ -5,7 +5,6 @@ import type { Scheme } from '../scheme.ts';
 import { defaultToleranceMs } from '../timestamp.ts';
 import { templateScheme } from './template-scheme.ts';
 
-/** Throws a `ConfigError` for a `headerPrefix` that no header can begin with. */
 export function presetScheme(
   preset: Preset,
   { headerPrefix, toleranceMs }: Pick<SchemeOptions, 'headerPrefix' | 'toleranceMs'>,

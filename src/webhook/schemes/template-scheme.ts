@@ -50,7 +50,6 @@ function pairAlgorithm(
   return isText && /^wh[sp]k_/.test(secret.reveal()) ? 'ed25519' : undefined;
 }
 
-/** Throws a `ConfigError` for options that would check less than they seem to. */
 export function templateScheme(options: TemplateSchemeOptions): Scheme {
   const { algorithm = 'hmac-sha256', encoding = 'hex', prefix = '', timestampFormat = 'unix' } = options;
   const { name, signatureHeader, timestampHeader, timestampPrefix, nonceHeader, separator } = options;

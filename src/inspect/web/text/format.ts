@@ -20,7 +20,6 @@ export function shortTime(ms: number, now: number): string {
 
 export const minuteTime = (time: number): string => dayAndTime.format(time);
 
-/** `2026-11-22 14:02:11.345 UTC` */
 export const exactTime = (time: number): string =>
   new Date(time).toISOString().replace('T', ' ').replace('Z', ' UTC');
 
@@ -56,7 +55,6 @@ export const sentence = (text: string): string => `${capitalized(text)}${/[.!?:]
 
 export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** Shows the lead's name, its id, or the number of the delivery. */
 export function deliveryTitle({ seq, name, leadId }: Pick<WireRow, 'seq' | 'name' | 'leadId'>): string {
   return [name, leadId].find((text) => text !== null && text.trim() !== '') ?? `Delivery ${seq}`;
 }
