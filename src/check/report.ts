@@ -60,29 +60,29 @@ export function checkReport(run: CheckRun): Report {
   const count = (outcome: string): number => findings.filter((finding) => finding.outcome === outcome).length;
   const counts = { pass: count('pass'), fail: count('fail'), warn: count('warn'), skip: count('skip') };
   const cut = reports.filter(({ isCut }) => isCut).length;
-  const unproven = reports.filter(
-    (report, i) => report.finding.isUnproven && findings[i]?.isReasonToFail,
-  ).length;
+  const unproven = reports.filter(({ finding }, i) => finding.isUnproven && findings[i]?.isReasonToFail);
   const healed = reports
     .filter(({ probe, finding }) => finding.result === 'pass' && baseline.has(probe.name))
     .map(({ probe }) => probe.name);
+  const failed = reports.filter(({ finding }) => finding.result === 'fail').map(({ probe }) => probe.level);
+  const byLevel = levels
+    .filter((level) => failed.includes(level))
+    .map((level) => `${failed.filter((failedLevel) => failedLevel === level).length} ${level}`);
   const ms = session.clock.now() - startedAt;
+  const remarks = [
+    cut > 0 && `the receiver took so long that ${counted(cut, 'probe', 'probes')} did not run`,
+    unproven.length > 0 &&
+      `${counted(unproven.length, 'probe was', 'probes were')} answered 429: what must hold there is not known to hold`,
+    healed.length > 0 && `pass now, and are in the baseline: ${healed.join(', ')}`,
+    acceptedText(session, accepted),
+  ];
   return {
     title: `checking ${target}`,
     findings,
-    remarks: [
-      ...(cut === 0 ? [] : [`the receiver took so long that ${counted(cut, 'probe', 'probes')} did not run`]),
-      ...(unproven === 0
-        ? []
-        : [
-            `${counted(unproven, 'probe was', 'probes were')} answered 429: what must hold there is not known to hold`,
-          ]),
-      ...(healed.length === 0 ? [] : [`pass now, and are in the baseline: ${healed.join(', ')}`]),
-      acceptedText(session, accepted),
-    ],
+    remarks: remarks.filter((remark) => remark !== false),
     conclusion: [
       `${counts.pass} passed`,
-      `${counts.fail} failed${levelsText(reports)}`,
+      `${counts.fail} failed${failed.length === 0 ? '' : ` (${byLevel.join(', ')})`}`,
       counted(counts.warn, 'warning', 'warnings'),
       `${counts.skip} skipped in ${formatDuration(ms)}`,
     ].join(', '),
@@ -94,8 +94,8 @@ export function checkReport(run: CheckRun): Report {
   };
 }
 
-const shownAnswer = 1000;
-const shownLine = 200;
+const longestAnswer = 1000;
+const longestLine = 200;
 
 function describeProbe({ probe, finding, ms }: ProbeReport, run: CheckRun): Finding {
   const { session, baseline, strict } = run;
@@ -104,16 +104,19 @@ function describeProbe({ probe, finding, ms }: ProbeReport, run: CheckRun): Find
   const group = groupOf(probe);
   const answer = exchange?.answer;
   const status = answer?.answered === true ? answer.status : null;
-  const observed =
-    result === 'skip' ? null : { status, ms: answer?.ms ?? ms, answer: answerText(session, exchange) };
+  // The secrets are removed before the text is cut, since a part of a secret would stay.
+  const answerText =
+    answer?.answered === true ? withoutSensitive(session, answer.body.toString('utf8')) : null;
+  const shownAnswer = answerText === null ? null : cut(answerText, longestAnswer);
+  const observation = result === 'skip' ? null : { status, ms: answer?.ms ?? ms, answer: shownAnswer };
   const detail = withoutSensitive(session, finding.seen);
   const hint = result === 'fail' || result === 'warn' ? (finding.hint ?? probe.hint) : null;
   const command =
     result === 'fail' && exchange !== undefined ? curlLine(session, exchange.request, run.trust) : null;
   const isKnown = result === 'fail' && baseline.has(name);
   const counts = level === 'must' || (strict && level === 'should');
-  const [line = ''] = (observed?.answer ?? '').trim().split('\n');
-  const took = status === null ? '' : ` after ${formatDuration(observed?.ms ?? 0)}`;
+  const [line = ''] = (observation?.answer ?? '').trim().split('\n');
+  const took = status === null ? '' : ` after ${formatDuration(observation?.ms ?? 0)}`;
   return {
     outcome: result,
     group,
@@ -121,15 +124,15 @@ function describeProbe({ probe, finding, ms }: ProbeReport, run: CheckRun): Find
     level: isKnown ? `${level}, known` : level,
     expected,
     detail,
-    evidence: took + (line === '' ? '' : `: ${cut(line, shownLine)}`),
+    evidence: took + (line === '' ? '' : `: ${cut(line, longestLine)}`),
     hint,
     command,
     isReasonToFail: (result === 'fail' || finding.isUnproven === true) && counts && !baseline.has(name),
-    ms: observed?.ms ?? 0,
+    ms: observation?.ms ?? 0,
     record: {
       type: 'probe',
       ...{ name, group, rule: `specification ${rule}`, level, result, expected },
-      ...{ seen: observed, detail, hint, curl: command },
+      ...{ seen: observation, detail, hint, curl: command },
       ...(isKnown ? { known: true } : {}),
     },
   };
@@ -137,14 +140,6 @@ function describeProbe({ probe, finding, ms }: ProbeReport, run: CheckRun): Find
 
 const cut = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length)}…` : text;
-
-/** The secrets are removed before the text is cut, since a part of a secret would stay. */
-function answerText(session: CheckSession, exchange: ProbeReport['finding']['exchange']): string | null {
-  const answer = exchange?.answer;
-  return answer?.answered === true
-    ? cut(withoutSensitive(session, answer.body.toString('utf8')), shownAnswer)
-    : null;
-}
 
 /** A command line that sends the request again; a variable stands for each secret in it. */
 function curlLine({ endpoint, signer }: CheckSession, request: CheckRequest, trust: CurlTrust): string {
@@ -158,14 +153,11 @@ function curlLine({ endpoint, signer }: CheckSession, request: CheckRequest, tru
     bodyCommand,
     bytesPerSecond: sentWithinMs === undefined ? undefined : Math.ceil((body.length * 1000) / sentWithinMs),
     secrets: [
-      ...(shellValue === undefined
-        ? []
-        : [{ secret: new Secret(shellValue.text), variable: shellValue.expression }]),
-      ...(token === undefined ? [] : tokenVariables(token)),
+      ...[shellValue ?? []].flat().map(({ text, expression }) => variable(text, expression)),
+      ...(token === undefined ? [] : tokenVariables(token.reveal())),
       // The user's own headers may hold credentials too: `Authorization` is written as `$AUTHORIZATION`.
       ...(signer.headers ?? []).map(([name, value]) => ({
-        secret: new Secret(value),
-        variable: name.toUpperCase().replace(/[^A-Z0-9]/g, '_'),
+        ...variable(value, name.toUpperCase().replace(/[^A-Z0-9]/g, '_')),
         isWhole: true,
       })),
     ],
@@ -173,22 +165,19 @@ function curlLine({ endpoint, signer }: CheckSession, request: CheckRequest, tru
   });
 }
 
-function tokenVariables(token: Secret): readonly SecretVariable[] {
-  const { search } = new URL(`http://localhost/?${encodeURIComponent(token.reveal())}`);
-  return [token, new Secret(search.slice(1))].map((secret) => ({ secret, variable: 'LEADS_WEBHOOK_TOKEN' }));
-}
+const variable = (text: string, name: string): SecretVariable => ({
+  secret: new Secret(text),
+  variable: name,
+});
+
+/** A header holds the token as it is, and a URL holds it encoded. */
+const tokenVariables = (token: string): readonly SecretVariable[] =>
+  [token, new URL(`http://localhost/?${encodeURIComponent(token)}`).search.slice(1)].map((text) =>
+    variable(text, 'LEADS_WEBHOOK_TOKEN'),
+  );
 
 export function acceptedText({ idPrefix }: CheckSession, accepted: readonly string[]): string {
   if (accepted.length === 0) return 'no test lead was accepted';
   const ids = accepted.length === 1 ? accepted[0] : `their ids begin with ${idPrefix}`;
   return `${counted(accepted.length, 'test lead was', 'test leads were')} accepted: ${ids}`;
-}
-
-function levelsText(reports: readonly ProbeReport[]): string {
-  const failed = reports.filter(({ finding }) => finding.result === 'fail').map(({ probe }) => probe.level);
-  const texts = levels
-    .map((level) => [level, failed.filter((failedLevel) => failedLevel === level).length] as const)
-    .filter(([, count]) => count > 0)
-    .map(([level, count]) => `${count} ${level}`);
-  return texts.length === 0 ? '' : ` (${texts.join(', ')})`;
 }

@@ -121,20 +121,18 @@ async function reachReceiver(endpoint: Endpoint, { timeoutMs, signal }: Exchange
     signal.throwIfAborted();
     const { code, name } = cause as NodeJS.ErrnoException;
     const error = limit.reason() ?? code ?? name;
+    const isTrust = /CERT|SIGNATURE|ISSUER/.test(error);
+    const advice =
+      error === 'ECONNREFUSED' ? "start the receiver first, or 'leads listen' to try this out" : undefined;
     throw new ServiceError(`cannot reach ${endpoint.url.origin}: ${explainFailure({ error })}`, {
-      hint: hintFor(error),
+      hint: isTrust
+        ? 'name its authority with --ca FILE; --insecure takes any certificate of a receiver on this machine'
+        : advice,
       cause,
     });
   } finally {
     limit.clear();
   }
-}
-
-function hintFor(code: string): string | undefined {
-  if (/CERT|SIGNATURE|ISSUER/.test(code)) {
-    return 'name its authority with --ca FILE; --insecure takes any certificate of a receiver on this machine';
-  }
-  return code === 'ECONNREFUSED' ? "start the receiver first, or 'leads listen' to try this out" : undefined;
 }
 
 const oracleMs = 15_000;
@@ -155,14 +153,12 @@ function commandOracle(command: string, { env, killGroup, signal }: Context): As
 }
 
 async function listProbes(probes: readonly Probe[], asJson: boolean, context: Context): Promise<void> {
-  if (asJson) {
-    for (const probe of probes) {
-      const { name, rule, level, expected } = probe;
-      const line = { name, group: groupOf(probe), rule: `specification ${rule}`, level, expected };
-      await writeJson(context.stdout, line);
-    }
-    return;
+  for (const probe of asJson ? probes : []) {
+    const { name, rule, level, expected } = probe;
+    const line = { name, group: groupOf(probe), rule: `specification ${rule}`, level, expected };
+    await writeJson(context.stdout, line);
   }
+  if (asJson) return;
   const rows = probes.map(({ name, level, rule, expected }) => [name, level, rule, expected]);
   const fit = { whole: ['NAME', 'LEVEL'], narrowing: [{ drop: 'SECTION' }] };
   await writeTable(['NAME', 'LEVEL', 'SECTION', 'EXPECTED'], rows, fit, context);
