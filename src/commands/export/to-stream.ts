@@ -154,17 +154,18 @@ function syncFile(fd: number, name: string): Promise<void> {
   });
 }
 
-const writeSome = promisify(write);
-
-const descriptorSink = (fd: number, name: string): ByteSink => ({
-  write: (bytes) =>
-    withOutputErrors(name, async () => {
-      for (let done = 0; done < bytes.length;) {
-        done += (await writeSome(fd, bytes, done, bytes.length - done)).bytesWritten;
-      }
-    }),
-  end: () => Promise.resolve(),
-});
+function descriptorSink(fd: number, name: string): ByteSink {
+  const writeSome = promisify(write);
+  return {
+    write: (bytes) =>
+      withOutputErrors(name, async () => {
+        for (let done = 0; done < bytes.length;) {
+          done += (await writeSome(fd, bytes, done, bytes.length - done)).bytesWritten;
+        }
+      }),
+    end: () => Promise.resolve(),
+  };
+}
 
 /** Between two checks for a reader, in milliseconds. */
 const lookMs = 100;
