@@ -278,7 +278,10 @@ export class Unidentified {
     const digest = createHash('sha256').update(bytes).digest('base64url');
     const copies = this.#copies.get(digest) ?? { delivered: 0, metInPass: 0, pass: this.#pass };
     this.#copies.set(digest, copies);
-    if (copies.pass !== this.#pass) Object.assign(copies, { met: 0, pass: this.#pass });
+    if (copies.pass !== this.#pass) {
+      copies.metInPass = 0;
+      copies.pass = this.#pass;
+    }
     copies.metInPass += 1;
     if (copies.metInPass <= copies.delivered) return false;
     copies.delivered = copies.metInPass;
