@@ -15,7 +15,6 @@ export interface Problem {
 }
 
 export interface ErrorDetails {
-  /** Advice for the user, in one sentence. */
   readonly hint?: Hint | undefined;
   /**
    * The option of the run that the error is about. The command line writes its name before the sentence.
@@ -30,7 +29,6 @@ export interface ErrorDetails {
    */
   readonly kind?: string | undefined;
   readonly cause?: unknown;
-  /** HTTP status of the answer that caused it. */
   readonly status?: number | undefined;
   /** The service's name for the request, for its support. */
   readonly requestId?: string | undefined;
@@ -164,6 +162,5 @@ export class InterruptedError extends LeadsError {
   }
 }
 
-/** The message of a thrown value, which may be anything in JavaScript. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);

@@ -6,11 +6,9 @@ export interface Front {
   get(setting: string): string;
   /** An option of the run: `--accept-incomplete`, or `acceptIncomplete`. */
   option(name: string, value?: string): string;
-  /** How to give a private key. */
   readonly privateKey: string;
   /** A setting in a sentence: `api.path`, or `dialect.path`. */
   name(setting: string): string;
-  /** A variable of the environment that node reads. */
   environment(name: string): string;
   /** How to give another API key, or another base URL; `login` is the command for it. */
   otherKey(login: string): string;
@@ -27,7 +25,6 @@ export type Hint = string | ((front: Front) => string | undefined);
 export const hintFor = (hint: Hint | undefined, front: Front): string | undefined =>
   typeof hint === 'function' ? hint(front) : hint;
 
-/** Commands and flags. */
 export const commandLine: Front = {
   set: (setting, value = '…') => `leads config set ${setting} ${value}`,
   get: (setting) => `leads config get ${setting}`,
@@ -52,7 +49,6 @@ const dialectOptions: readonly string[] = ['page-size'];
 const runOption = (name: string): string =>
   libraryOption(dialectOptions.includes(name) ? `api.${name}` : name);
 
-/** Options of the package's entries. */
 export const application: Front = {
   set: (setting, value = '…') => `${libraryOption(setting)}: ${literal(value)}`,
   get: libraryOption,

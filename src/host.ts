@@ -19,7 +19,6 @@ export interface Output extends Writable {
 export interface ResourceUsage {
   /** In milliseconds since the epoch. */
   readonly startedAt: number;
-  /** User and system time. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly heapBytes: number;
@@ -32,16 +31,13 @@ export interface Host {
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Gives a number in [0, 1). */
   readonly random: () => number;
   /** Aborted by Ctrl-C, SIGTERM, SIGHUP and the end of a process that keeps a channel to this one, with an `InterruptedError` as its reason. */
   readonly signal: AbortSignal;
   /** Calls on SIGHUP, which ends only a process on a terminal. Gives what takes the listener back. */
   readonly onHangup: (listener: () => void) => () => void;
   readonly platform: string;
-  /** Such as `v22.11.0`. */
   readonly nodeVersion: string;
-  /** A lock names its holder by it. */
   readonly pid: number;
   /**
    * Kills a process that leads its own group, and everything in that group. It is no error when it has ended, or belongs to
@@ -49,7 +45,6 @@ export interface Host {
    */
   readonly killGroup: (leader: number) => void;
   readonly resources: () => ResourceUsage;
-  /** The words that start this program once more. */
   readonly program: readonly [command: string, ...args: string[]];
 }
 

@@ -2,7 +2,6 @@ export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'be
 export const totalMeanings = ['auto', 'estimate'] as const;
 export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
 
-/** The meanings of the query parameters of the list operation. */
 export type ParameterName =
   'limit' | 'status' | 'category' | 'since' | 'until' | 'cursor' | 'page' | 'offset' | 'before';
 

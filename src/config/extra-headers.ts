@@ -112,13 +112,11 @@ const shortestInTexts = 6;
 const isSecret = ([name, value]: readonly [string, string]): boolean =>
   secretName.test(name) || !plainValues.some((form) => form.test(value));
 
-/** The values that are taken out of texts. */
 export const secretsIn = (headers: ExtraHeaders): readonly Secret[] =>
   Object.entries(headers)
     .filter((header) => isSecret(header) && header[1].length >= shortestInTexts)
     .map(([, value]) => new Secret(value));
 
-/** For `leads config`: without the values that may be secrets. */
 export const shownHeaders = (headers: ExtraHeaders): ExtraHeaders =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [

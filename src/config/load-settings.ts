@@ -30,11 +30,9 @@ interface Sources {
   readonly globals: Globals;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly paths: Paths;
-  /** Whether the profile that is named may be one that is not stored. */
   readonly allowsNewProfile: boolean;
 }
 
-/** The settings of a run: flags, environment and profile. */
 export type Settings = ReturnType<typeof loadSettings>;
 
 /**
@@ -69,11 +67,9 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     headersOrigin: profile.headersOrigin,
     webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? webhook.token),
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? webhook.secret),
-    /** A name, JSON, or a file. */
     webhookScheme: webhook.scheme,
     /** The place of the lead in the body of a delivery: a JSON Pointer, or `auto`. */
     webhookLead: webhook.lead,
-    /** The field that is the id of a lead that is delivered. */
     webhookId: webhook.id ?? dialect.id ?? 'id',
     /** Whether genuine deliveries without any field of a lead are taken. */
     takesOtherEvents: webhook.otherEvents === 'accept',
@@ -81,16 +77,12 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     drainDelayMs: parseDuration(listen.drainDelay ?? '0s') ?? 0,
     /** At its end, deliveries in flight get so long. */
     drainTimeoutMs: parseDuration(listen.drainTimeout ?? '5s') ?? 5000,
-    /** For one request, headers and each wait for more of the body. */
     timeoutMs: timeout(globals.timeout, profile.timeout),
-    /** How often a failed request is tried again. */
     retries: retries(globals.retries, profile.retries),
-    /** In which times are read and shown. */
     zone: profile.zone ?? 'UTC',
   };
 }
 
-/** The profile that flag or environment names. */
 export function profileName(globals: Globals, env: Sources['env']): string | undefined {
   return nonEmpty(globals.profile) ?? nonEmpty(env['LEADS_PROFILE']);
 }

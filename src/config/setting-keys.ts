@@ -19,7 +19,6 @@ import {
   wholeNumber,
 } from './value-types.ts';
 
-/** A program and its arguments, as JSON. */
 const argumentList: ValueType<readonly string[]> = {
   parse: (typed) => {
     const list: unknown = jsonIn(typed);
@@ -42,7 +41,6 @@ export type OriginKey = 'apiKeyOrigin' | 'headersOrigin';
 /** A setting of a profile, declared once: what `leads config` names, checks, explains and shows. */
 export interface SettingKey extends Declaration {
   readonly name: string;
-  /** Its place in the profile, which follows from the name. */
   readonly path: readonly string[];
 }
 
@@ -59,9 +57,7 @@ interface Declaration {
   readonly isJson?: true;
   /** Takes out secrets that the value may hold. */
   readonly shown?: (value: unknown) => unknown;
-  /** Environment variable that goes before the profile. */
   readonly variable?: string;
-  /** Global flag that goes before both. */
   readonly flag?: 'baseUrl' | 'timeout' | 'retries';
   readonly default?: string;
 }

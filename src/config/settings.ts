@@ -12,7 +12,6 @@ export interface Globals {
   readonly color: boolean;
 }
 
-/** The service, and the key for it. */
 export interface Account {
   /** Name of the profile, for hints that say how to log in. */
   readonly profile?: string | undefined;
@@ -28,7 +27,6 @@ export interface AccountSettings {
   readonly baseUrl: URL;
 }
 
-/** A program and its arguments that print the key. */
 export interface CommandKey {
   readonly apiKeyCommand: readonly string[];
 }
@@ -37,7 +35,6 @@ export interface CommandKey {
 export interface Profile {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
-  /** A program and its arguments that print the key, in place of one that is stored. */
   readonly apiKeyCommand?: readonly string[] | undefined;
   /** The origin that the key, or the command, was stored for: it is sent nowhere else. */
   readonly apiKeyOrigin?: string | undefined;
@@ -64,7 +61,6 @@ export interface Profile {
 }
 
 export interface Config {
-  /** The version of the file's form. */
   readonly version?: number | undefined;
   /** Used when neither `--profile` nor `LEADS_PROFILE` names one. */
   readonly profile?: string | undefined;

@@ -15,7 +15,6 @@ export interface ValueType<T> {
   readonly errorFor?: (text: string) => UsageError | undefined;
   /** Gives the value that a wrong text probably means. */
   readonly meant?: (text: string) => string | undefined;
-  /** Every possible text, where these can be listed. */
   readonly choices?: readonly string[];
   /** A text that is no such value is not quoted: it may hold a secret. */
   readonly isHidden?: true;
@@ -23,7 +22,6 @@ export interface ValueType<T> {
   readonly stdin?: string;
 }
 
-/** Any text, an empty one too. */
 export const anyText: ValueType<string> = { parse: (text) => text, expected: 'a text' };
 
 export const text: ValueType<string> = {
@@ -31,7 +29,6 @@ export const text: ValueType<string> = {
   expected: 'a text with at least one character',
 };
 
-/** The path of a file that is read. */
 export const inputFile: ValueType<string> = { ...text, stdin: '-' };
 
 /** The name of a member such as `Lead ID`, or a path of names with dots between them; no pointer, and no path with an empty name. */
@@ -42,7 +39,6 @@ export const fieldName: ValueType<string> = {
   meant: (typed) => stepsMeantBy(typed)?.join('.'),
 };
 
-/** The name of a member of the lead itself, or `auto`. */
 export const memberNameOrAuto: ValueType<string> = {
   parse: (typed) => (/^[^\s./$][^\s./]*$/.test(typed) ? typed : undefined),
   expected: 'auto or the name of a field of the lead, such as status',
@@ -116,7 +112,6 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): ValueTy
   };
 }
 
-/** Milliseconds. */
 export const duration: ValueType<number> = {
   parse: parseDuration,
   expected: 'a duration such as 500ms, 30s, 5m, 2h or 7d',

@@ -81,7 +81,7 @@ const mistakes: readonly Mistake[] = [
   { typed: 'listen --token', error: '--token <token>: the value is missing', ...helpOf('listen') },
   { typed: 'inbox export -o x', error: "unknown option '-o'", ...helpOf('inbox export') },
   { typed: 'demo --nope', error: "unknown option '--nope'", ...helpOf('demo') },
-  { typed: 'inbox show', error: "give a lead's id", ...helpOf('inbox show') },
+  { typed: 'inbox show', error: "missing required argument 'id'", ...helpOf('inbox show') },
   { typed: 'inbox retry', error: 'give the ids of leads', ...helpOf('inbox retry') },
   // Values that are none.
   { typed: 'list --limit x', error: "--limit: 'x' is not a whole number", ...helpOf('list') },

@@ -14,7 +14,7 @@ export interface KnownFile {
 const otherPlace = 'name another file, or use --replace to keep only what is new';
 
 /**
- * Finds the file to append to; undefined where there is none yet, or an empty one. Throws a `UsageError` for a file
+ * Finds the file to append to; undefined where it does not exist, or an empty one. Throws a `UsageError` for a file
  * that the bookmark does not know by its length and digest, so that nothing of another origin is appended to or lost.
  */
 export async function findKnownFile(

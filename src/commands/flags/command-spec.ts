@@ -21,7 +21,6 @@ type Run<O> = (options: O, context: Context) => Promise<Outcome>;
 
 /** A kind of JSON object that a command prints; its fields are public. */
 export interface OutputRecord {
-  /** Its meaning, for help. */
   readonly what: string;
   /** The value of its member `type`. */
   readonly type?: string;
@@ -32,7 +31,6 @@ export interface OutputRecord {
 
 export const members = (names: string): readonly string[] => names.split(' ');
 
-/** A lead that is printed as it is. */
 export const leadRecord: OutputRecord = {
   what: 'a lead, with every field that it was sent with',
   fields: ['id'],
@@ -42,16 +40,13 @@ export const leadRecord: OutputRecord = {
 /** Meanings of exit codes that not every command has; an empty text is the general meaning. */
 export type OwnExits = Readonly<Partial<Record<Extract<ExitCode, 4 | 5 | 6 | 7>, string>>>;
 
-/** The codes of a command that asks the service. */
 export const serviceExits: OwnExits = { 4: '', 5: '', 6: '' };
 
 /** The declaration of a command; parsing and help read it as data. */
 export interface CommandSpec {
   readonly name: string;
   readonly summary: string;
-  /** More than the summary, for the command's own help. */
   readonly description?: string;
-  /** A list under the flags in its help, such as the values of an argument. */
   readonly listing?: { readonly title: string; readonly rows: readonly (readonly [string, string])[] };
   /** In the order in which they are typed; the optional ones last. */
   readonly arguments: Arguments;
@@ -60,9 +55,7 @@ export interface CommandSpec {
   readonly everyday?: readonly string[];
   /** Codes beside those that every command ends with. */
   readonly exits?: OwnExits;
-  /** The JSON objects, in the order in which they are printed. */
   readonly output?: readonly OutputRecord[];
-  /** Command lines that run as printed. */
   readonly examples: readonly string[];
   readonly subcommands: readonly CommandSpec[];
   /** It runs with a profile that is not stored, which other commands reject. */
@@ -121,7 +114,6 @@ export function command(
   };
 }
 
-/** A name for several commands: `leads config`. */
 export const commandGroup = (
   spec: CommandTexts & { readonly subcommands: readonly CommandSpec[] },
 ): CommandSpec => ({ arguments: {}, flags: {}, ...spec });
@@ -180,7 +172,6 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
   });
 }
 
-/** A URL may hold `user:password@`. */
 const withoutCredentials = (text: string): string => text.replace(/^(\w[\w+.-]*:\/\/)?\S*:\S*@/, '$1…@');
 
 /** Adds the zone of the settings where a command has `--zone` and none was typed. */

@@ -20,7 +20,6 @@ export const receiverUrl: ValueType<URL> = {
   },
 };
 
-/** The certificates of a receiver that are accepted. */
 export const trustFlags = inGroup('Trust', {
   ca: {
     value: 'file',

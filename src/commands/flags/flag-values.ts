@@ -85,7 +85,6 @@ export const condition: ValueType<Condition> = {
       : undefined,
 };
 
-/** `--fields id,contact.email`: dotted paths, at least one. */
 export const fieldList: ValueType<readonly string[]> = {
   parse: (typed) => {
     const fields = typed.split(',').map((field) => field.trim());
@@ -98,7 +97,6 @@ export const fieldList: ValueType<readonly string[]> = {
 /** Accepts an empty text, which is a configuration error when the key is made. */
 export const secret: ValueType<Secret> = { ...anyText, parse: (typed) => new Secret(typed) };
 
-/** `1s,5s,30s`, or `none`: waits in milliseconds. */
 export const retrySchedule: ValueType<readonly number[]> = {
   parse: (typed) => {
     if (typed === 'none') return [];
@@ -108,7 +106,6 @@ export const retrySchedule: ValueType<readonly number[]> = {
   expected: "a list of durations such as 1s,5s,30s, or 'none'",
 };
 
-/** `100/1m`, and `100/m` for the same. */
 export const requestRate: ValueType<{ readonly requests: number; readonly windowMs: number }> = {
   parse: (typed) => {
     const [, requests, window = ''] = /^([1-9]\d{0,8})\/(.+)$/.exec(typed) ?? [];

@@ -13,7 +13,6 @@ interface FlagText {
   readonly without?: readonly string[];
 }
 
-/** A flag without a value: `--gzip`. */
 export interface Switch extends FlagText {
   /** Written as `--no-NAME`; the option is true unless it is given. */
   readonly negated?: true;
@@ -23,18 +22,15 @@ export interface Switch extends FlagText {
   readonly shortFor?: readonly [flag: string, value: string];
 }
 
-/** A flag with a value: `--limit 20`. */
 export interface ValueFlag<T> extends FlagText {
   /** Name of the value in help: `<n>`. */
   readonly value: string;
   readonly type: ValueType<T>;
-  /** May be given several times; the option is a list. */
   readonly repeatable?: true;
   /** The value without the flag, as a person would type it. */
   readonly default?: string;
   /** In words, the meaning of an undefined option. */
   readonly otherwise?: string | undefined;
-  /** The value when the flag is given without one. */
   readonly bare?: string;
   /** With `bare`: a value stands behind `=` only, so that the word after the flag is never taken for one. */
   readonly joined?: true;
@@ -57,7 +53,6 @@ export interface Argument<T = unknown> {
   readonly help: string;
   readonly type: ValueType<T>;
   readonly optional?: true;
-  /** Several words, the last ones; the option is a list. */
   readonly repeatable?: true;
 }
 
@@ -73,7 +68,6 @@ type OptionOf<F> = F extends { readonly type: ValueType<infer T> }
     ? boolean | undefined
     : boolean;
 
-/** The checked options that a set of flags gives. */
 export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: OptionOf<F[K]> };
 
 type ArgumentOf<A> = A extends { readonly type: ValueType<infer T> }
@@ -91,17 +85,14 @@ export const isSwitch = (flag: Flag): flag is Switch => !('type' in flag);
 const alike = <F extends Flags>(flags: F, same: Pick<FlagText, 'group' | 'with'>): F =>
   Object.fromEntries(Object.entries(flags).map(([key, flag]) => [key, { ...flag, ...same }])) as F;
 
-/** Several flags under one heading. */
 export const inGroup = <const F extends Flags>(group: string, flags: F): F => alike(flags, { group });
 
 /** Several flags that need the same other one. */
 export const needing = <const F extends Flags>(word: string, flags: F): F => alike(flags, { with: [word] });
 
-/** `a, b or c` */
 export const orList = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 
-/** `pageSize` as `page-size`. */
 export const flagName = (key: string): string =>
   key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 

@@ -19,7 +19,7 @@ export type ResolvedTarget = Awaited<ReturnType<typeof resolveTarget>>;
  */
 export async function resolveTarget(
   url: URL,
-  { ca, insecure }: TrustOptions,
+  { ca, insecure = false }: Partial<TrustOptions>,
   { paths, env }: Pick<Context, 'paths' | 'env'>,
 ) {
   const isLocal = isLoopback(url.hostname);

@@ -2,7 +2,6 @@ import { oneOf, text, timeZone } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
 import { condition, fieldList, pointInTime, stretch } from './flag-values.ts';
 
-/** A window of time. */
 export const timeFlags = (event: 'created' | 'received') =>
   ({
     since: { value: 'time', type: pointInTime, help: `${event} then or later: 2026-01-31, yesterday, 7d` },
@@ -24,7 +23,6 @@ export const timeFlags = (event: 'created' | 'received') =>
 
 export type TimeOptions = OptionsOf<ReturnType<typeof timeFlags>>;
 
-/** The filters of every command that pulls. */
 export const filterFlags = inGroup('Filters', {
   status: { value: 'status', type: text, help: 'as the service judges it, such as new' },
   category: { value: 'name', type: text, repeatable: true, help: 'any of these' },

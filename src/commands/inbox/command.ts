@@ -42,7 +42,7 @@ export default commandGroup({
       summary: 'every delivery of one lead, or one delivery, with headers and body',
       arguments: showArgs,
       flags: showFlags,
-      everyday: ['number', 'raw', 'json', 'inbox'],
+      everyday: ['raw', 'json', 'inbox'],
       exits: { 6: '', 7: 'there is no such delivery' },
       output: [
         {
@@ -51,7 +51,7 @@ export default commandGroup({
           sometimes: ['lead', 'body', 'bodyBase64'],
         },
       ],
-      examples: ['leads inbox show lead_123', 'leads inbox show --number 17 --raw > body.json'],
+      examples: ['leads inbox show lead_123', 'leads inbox show 17 --raw > body.json'],
       load: () => import('./show.ts'),
     }),
     command({

@@ -1,4 +1,4 @@
-import { anyText, oneOf, text, wholeNumber } from '../../config/value-types.ts';
+import { anyText, oneOf, text } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { httpUrl, limit, pointInTime } from '../flags/flag-values.ts';
 import { formatFlags, timeFlags, inboxFlags } from '../flags/shared-flags.ts';
@@ -29,13 +29,11 @@ export type InboxListOptions = ArgumentsOf<typeof listArgs> & OptionsOf<typeof l
 export const showArgs = {
   id: {
     type: text,
-    optional: true,
     help: 'of the lead, or the number of a delivery in the list',
   },
 } satisfies Arguments;
 
 export const showFlags = {
-  number: { value: 'n', type: wholeNumber(1), help: 'one delivery, by its number in the list' },
   raw: { help: 'only the raw body, of the first delivery' },
   ...formatFlags(['table', 'json', 'ndjson']),
   ...inboxFlags,

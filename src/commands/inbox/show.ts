@@ -1,5 +1,5 @@
 import type { Context, Outcome } from '../../context.ts';
-import { LeadNotFoundError, UsageError } from '../../errors.ts';
+import { LeadNotFoundError } from '../../errors.ts';
 import type { DroppedRepeats, Forward, StoredDelivery } from '../../inbox/inbox.ts';
 import { renderFields } from '../../output/fields.ts';
 import { write } from '../../output/stdout.ts';
@@ -10,28 +10,23 @@ import type { InboxShowOptions } from './options.ts';
 import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxShowOptions, context: Context): Promise<Outcome> {
-  const { id, number } = options;
-  if ((id === undefined) === (number === undefined)) {
-    throw new UsageError("give a lead's id, or --number N of the list");
-  }
+  const { id } = options;
   const deliveries: StoredDelivery[] = [];
   let forwards: readonly Forward[] = [];
   let dropped: DroppedRepeats | undefined;
   await withInboxReader(options, context, async (inbox) => {
-    for await (const delivery of inbox.list({ leadId: id, seq: number })) deliveries.unshift(delivery);
+    for await (const delivery of inbox.list({ leadId: id })) deliveries.unshift(delivery);
     // A number that is no lead's id is one of the list.
-    if (deliveries.length === 0 && id !== undefined && /^\d{1,15}$/.test(id)) {
+    if (deliveries.length === 0 && /^\d{1,15}$/.test(id)) {
       for await (const delivery of inbox.list({ seq: Number(id) })) deliveries.push(delivery);
     }
     const leadId = deliveries[0]?.leadId;
     if (leadId !== undefined) forwards = (await inbox.forwards([leadId])).get(leadId) ?? [];
-    if (id !== undefined) dropped = await inbox.droppedRepeats(id);
+    dropped = await inbox.droppedRepeats(id);
   });
   const [first] = deliveries;
   if (first === undefined) {
-    throw new LeadNotFoundError(
-      `the inbox has no delivery ${id === undefined ? `number ${number ?? ''}` : `of the lead '${id}'`}`,
-    );
+    throw new LeadNotFoundError(`the inbox has no delivery of the lead '${id}'`);
   }
   if (options.raw) await write(context.stdout, first.body);
   else {

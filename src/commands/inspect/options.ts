@@ -1,6 +1,6 @@
 import { wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
+import { receiverUrl, schemeFlags } from '../flags/delivery-flags.ts';
 import { inboxFlags } from '../flags/shared-flags.ts';
 
 export const flags = {
@@ -16,7 +16,6 @@ export const flags = {
     },
   }),
   ...schemeFlags('How replays are signed (default: not at all)'),
-  ...trustFlags,
 } satisfies Flags;
 
 export type InspectOptions = OptionsOf<typeof flags>;

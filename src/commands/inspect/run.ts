@@ -28,7 +28,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   const signer = await replaySigner(options, context);
   const targets = await Promise.all(
     options.replayTo.map(async (url) => {
-      const { proxy, trust } = await resolveTarget(url, options, context);
+      const { proxy, trust } = await resolveTarget(url, {}, context);
       return replayTarget({ url, proxy, trust, timeoutMs, now: () => clock.now(), signal }, signer);
     }),
   );
