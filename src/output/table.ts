@@ -101,7 +101,7 @@ function fitColumns(
   const measure = ({ head, cells }: Column): Measured => ({
     head,
     cells,
-    natural: Math.max(textWidth(head), ...cells.map(textWidth)),
+    natural: widestOf([head, ...cells]),
     whole: whole.includes(head),
   });
   let columns = all.map(measure);

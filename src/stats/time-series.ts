@@ -31,6 +31,7 @@ export interface Series {
 const mostEmptyListed = 10_000;
 
 const longestByHour = 2 * day;
+const longestByDay = 62 * day;
 
 /** Counts times by the hour, of which days and weeks are made once the span is known. */
 export class TimeCounts {
@@ -55,10 +56,11 @@ export class TimeCounts {
       from ?? -Infinity,
       hours.at(-1)?.[0] ?? first,
     );
-    const unit = chosen ?? (last - first > longestByHour ? 'day' : 'hour');
+    const span = last - first;
+    const unit = chosen ?? (span > longestByDay ? 'week' : span > longestByHour ? 'day' : 'hour');
     const startOf = (time: number, later?: number): number => bucketStart(time, unit, this.#zone, later);
     const counts = new Map<number, number>();
-    if (first < Infinity && (last - first) / bucketLength[unit] <= mostEmptyListed) {
+    if (first < Infinity && span / bucketLength[unit] <= mostEmptyListed) {
       for (let start = startOf(first); start <= last; start = startOf(start, 1)) counts.set(start, 0);
     }
     for (const [time, count] of hours) counts.set(startOf(time), (counts.get(startOf(time)) ?? 0) + count);

@@ -65,10 +65,11 @@ describe('a series', () => {
     ]);
   });
 
-  it('is by the hour up to two days, and by the day over more, unless a unit was chosen', () => {
+  it('is by the hour up to two days, by the day up to two months, then by the week, unless a unit was chosen', () => {
     const span = ['2026-01-01T00:00Z', '2026-01-02T23:00Z'] as const;
     expect(seriesOf(undefined, span).unit).toBe('hour');
     expect(seriesOf(undefined, [...span, '2026-01-04T00:00Z']).unit).toBe('day');
+    expect(seriesOf(undefined, [...span, '2026-03-05T00:00Z']).unit).toBe('week');
     expect(seriesOf('hour', [...span, '2026-01-04T00:00Z']).unit).toBe('hour');
     expect(seriesOf('week', span).buckets).toHaveLength(1);
   });
@@ -88,7 +89,7 @@ describe('a series', () => {
     const counts = new TimeCounts();
     for (let i = 0; i < 150_000; i += 1) counts.add(i * 3_600_000);
     const { unit, buckets } = counts.series(undefined, undefined, undefined);
-    expect(unit).toBe('day');
+    expect(unit).toBe('week');
     expect(buckets.reduce((sum, { count }) => sum + count, 0)).toBe(150_000);
   });
 });

@@ -29,7 +29,7 @@ export const flags = {
   bucket: {
     value: 'unit',
     type: oneOf(bucketUnits),
-    otherwise: 'hour up to two days, then day',
+    otherwise: 'by the span',
     help: 'weeks from Monday',
   },
   top: {

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { bar, sparkline } from '../../output/chart.ts';
 import { renderFields } from '../../output/fields.ts';
 import type { Messages } from '../../output/messages.ts';
 import { write } from '../../output/stdout.ts';
@@ -16,7 +15,6 @@ import {
 import { wrap } from '../../output/wrap.ts';
 import type { CheckedExpectation } from '../../stats/expectations.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
-import type { BucketUnit } from '../../stats/time-series.ts';
 import { noValue, otherValues } from '../../stats/value-counts.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { formatInstant } from '../../time/zone.ts';
@@ -63,34 +61,13 @@ function headText({ leads, receipts, window }: Stats, { columns, colours, zone }
 
 const minute = (ms: number, zone: string): string => formatInstant(ms, zone).slice(0, 16).replace('T', ' ');
 
-/** More buckets are drawn as one line, without a bar for each. */
-const mostBars = 62;
-
-const longestLine = 100;
-
 function seriesText({ series: { unit, buckets }, leads }: Stats, style: ChartStyle): string {
-  const { columns, ascii, colours, zone } = style;
-  const rows = buckets.map(({ start, count }) => [bucketLabel(start, unit, zone), count] as const);
-  if (rows.length <= mostBars)
-    return barTable([`${unit.toUpperCase()} (${zone})`, 'LEADS'], rows, leads.total, style);
-  const width = Math.min(columns, longestLine);
-  const line = sparkline(
-    buckets.map(({ count }) => count),
-    width,
-    ascii,
-  );
-  const [peak, peakCount] = rows.reduce((highest, row) => (row[1] > highest[1] ? row : highest));
-  const step = Math.ceil(rows.length / width);
-  const caption =
-    `${step === 1 ? `one ${unit}` : `${step} ${unit}s`} a mark, ${rows[0]?.[0] ?? ''} to ${rows.at(-1)?.[0] ?? ''} ${zone}; ` +
-    `most in one ${unit}: ${grouped(peakCount)}, ${peak}`;
-  return [colours.cyan(line), ...wrap(caption, columns).map((text) => colours.dim(text))]
-    .map((text) => `${text}\n`)
-    .join('');
+  const { zone } = style;
+  // An hour needs its time, a day or a week the date alone.
+  const length = unit === 'hour' ? 16 : 10;
+  const rows = buckets.map(({ start, count }) => [minute(start, zone).slice(0, length), count] as const);
+  return barTable([`${unit.toUpperCase()} (${zone})`, 'LEADS'], rows, leads.total, style);
 }
-
-const bucketLabel = (start: number, unit: BucketUnit, zone: string): string =>
-  minute(start, zone).slice(0, unit === 'hour' ? undefined : 10);
 
 const leastLabel = 12;
 const leastBar = 4;
@@ -116,7 +93,7 @@ function barTable(
   );
   // A bar for all other values together would leave no room for the rest.
   const compared = rows.map(([label, count]) => (label === otherValues ? 0 : count));
-  const largest = Math.max(...compared);
+  const largest = compared.reduce((a, b) => Math.max(a, b), 0);
   const bars = compared.map((count) => (barWidth < leastBar ? '' : bar(count, largest, barWidth, ascii)));
   const text = renderTable(
     [title, unit, 'SHARE', ''],
@@ -131,6 +108,19 @@ function barTable(
     },
   );
   return ascii ? text.replaceAll('…', '~') : text;
+}
+
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/**
+ * Draws `value` of `maximum` as a bar of at most `width` columns, to an eighth of a column, or to a column in
+ * plain ASCII. Every value above zero is visible.
+ */
+export function bar(value: number, maximum: number, width: number, ascii: boolean): string {
+  if (value <= 0 || maximum <= 0 || width < 1) return '';
+  const steps = Math.max(1, Math.round((Math.min(value, maximum) / maximum) * width * (ascii ? 1 : 8)));
+  if (ascii) return '#'.repeat(steps);
+  return '█'.repeat(Math.floor(steps / 8)) + (eighths[steps % 8] ?? '');
 }
 
 function receiptTexts(figures: ReceiptFigures, style: ChartStyle): readonly string[] {
