@@ -19,7 +19,6 @@ const unusedKeyMs = 600_000;
  */
 const reloadMs = 20_000;
 
-/** Bounds the used keys that are remembered, and the sessions at one time. */
 const mostRemembered = 1_000;
 
 interface Session {

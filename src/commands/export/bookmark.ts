@@ -112,14 +112,12 @@ export class IncrementalWindow {
     return this.#memory.before(query);
   }
 
-  /** The walk reached its end: the window may move past the leads that it brought. */
   completeWalk(end: Completion | undefined): void {
     const newest = this.#newestPlausible();
     if (newest !== undefined) this.#newest = Math.max(newest, this.#newest ?? -Infinity);
     this.#memory.keep(this.#ids, end);
   }
 
-  /** How far back the next poll of this run reaches; ms. */
   get pollSince(): number | undefined {
     return this.#newest === undefined ? undefined : this.#newest - this.#overlap;
   }

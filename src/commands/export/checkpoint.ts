@@ -62,7 +62,6 @@ export interface FilePaths {
   readonly checkpoint: string;
   /** The records in the output's form, where that is another one than the partial file's. */
   readonly drawn: string;
-  /** The permissions of the file that is replaced. */
   readonly mode: number | undefined;
 }
 
@@ -84,7 +83,6 @@ export interface Interrupted {
   readonly hasPartial: boolean;
 }
 
-/** Finds the interrupted export that this one continues, and says which one it does not continue. */
 export async function findInterrupted(
   { resume, bookmark }: ExportOptions,
   { file, partial, checkpoint: path }: FilePaths,

@@ -26,14 +26,12 @@ export interface ExportPlan {
   readonly matcher: LeadMatcher;
   /** It notices which names of `--fields` no lead had. */
   readonly fields: FieldPresence;
-  /** The leads that are not written again. */
   readonly ids: IdSet;
   /** The part of `ids` that no bookmark brought: an interrupted export, or an earlier walk of this run, has met them. */
   readonly interruptedRun: ListingOptions['interruptedRun'];
   /** The next run or poll begins where this says; it is set with `--bookmark` and `--follow`. */
   readonly window: IncrementalWindow | undefined;
   readonly bookmark: Bookmark | undefined;
-  /** A bookmark belongs to one service and one set of filters. */
   readonly account: Readonly<Record<string, unknown>>;
 }
 
@@ -163,7 +161,6 @@ export interface Destination {
   write(leads: readonly RawLead[]): Promise<void>;
   /** A page is complete; the next one begins at `next`, undefined after the last. */
   pageEnd(next: Position | undefined): Promise<void>;
-  /** A walk of a run that polls is complete: the first one, or a poll. */
   walkEnd(): Promise<void>;
   end(): Promise<Publication | undefined>;
   /** Keeps as much as it can of an export that breaks off, and says in a sentence what is kept. */

@@ -85,7 +85,6 @@ async function place({ plan, paths, checkpoint, target }: Publishing, file: Part
   const source = drawn ?? file;
   try {
     let written: OutputFile | undefined;
-    // A partial file that gets its name without a bookmark is known by its length.
     if (options.bookmark !== undefined || drawn !== undefined) {
       const digest = await withOutputErrors(source.path, () => digestWith(base?.digest, source.handle));
       written = { ...digest, ...outputForm(options) };

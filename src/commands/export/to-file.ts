@@ -84,7 +84,6 @@ async function publishInterrupted(
   }
 }
 
-/** Begins where the checkpoint says; without one, at the first page. */
 async function writeFile(
   request: ExportRequest,
   paths: FilePaths,
@@ -150,7 +149,6 @@ interface Parts {
   readonly file: PartialFile;
   readonly records: Awaited<ReturnType<typeof recordWriter>>;
   readonly compression: ReturnType<typeof gzipSink> | undefined;
-  /** The file to append to; undefined: the partial file becomes the output. */
   readonly target: KnownFile | undefined;
 }
 
@@ -186,7 +184,6 @@ class FileDestination implements Destination {
 
   async pageEnd(next: Position | undefined): Promise<void> {
     await this.#parts.records.flush();
-    // A compressed file can be resumed at some pages only.
     if (this.#parts.compression !== undefined && !(await this.#parts.compression.cut())) return;
     if (next === undefined) return;
     this.#latest = this.#checkpoint(next);

@@ -167,7 +167,6 @@ function descriptorSink(fd: number, name: string): ByteSink {
   };
 }
 
-/** Between two checks for a reader, in milliseconds. */
 const lookMs = 100;
 const sayAfterMs = 1000;
 /** A reader has this long for the rest after an interruption. */

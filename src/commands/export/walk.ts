@@ -172,7 +172,6 @@ class LeadExport {
     });
   }
 
-  /** A record that is no JSON is named at once, and again at the end. */
   #isLeftOut(lead: RawLead): boolean {
     if (!(lead instanceof InvalidRecord)) return false;
     const { readableId, nth, offset } = lead;

@@ -7,13 +7,11 @@ import type { Output } from '../../host.ts';
 
 const isoText = (ms: number): string => new Date(ms).toISOString();
 
-/** The fields of `deliverySummary`, in their order. */
 const summaryFields = [
   ...['number', 'receivedAt', 'verdict', 'reason', 'detail', 'status', 'leadId', 'attempt'],
   ...['source', 'remote', 'method', 'path', 'bytes', 'differs'],
 ] as const satisfies readonly (keyof ReturnType<typeof deliverySummary>)[];
 
-/** A delivery as one JSON object, without headers and body. */
 export const deliverySummary = (delivery: StoredDelivery) => ({
   number: delivery.seq,
   receivedAt: isoText(delivery.receivedAt),
@@ -54,7 +52,6 @@ export function deliveryDetails(delivery: StoredDelivery, forwards: readonly For
   };
 }
 
-/** Prints summaries of deliveries as they come. */
 export async function objectWriter(format: 'json' | 'ndjson' | 'csv', stdout: Output) {
   const terminal = stdout.isTTY === true;
   const writer = await recordWriter(format, streamSink(stdout), { columns: summaryFields, terminal });

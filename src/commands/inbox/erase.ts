@@ -103,12 +103,10 @@ const unreachablePlaces = [
   'the apps and commands that the lead was handed to',
 ];
 
-/** A note names at most so many ids. */
 const mostNamed = 5;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Prints a line for each lead, and for each rejected delivery. */
 async function printMatches({ leads, rejected }: FoundPerson, context: Context): Promise<void> {
   if (leads.length + rejected.length === 0) return;
   const rows = [

@@ -30,7 +30,6 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
   return outcome;
 }
 
-/** Throws a `UsageError` for flags that do not say what, and for an address that leads must not go to. */
 function rejectUnclear({ id, pending, to }: InboxRetryOptions): void {
   if (pending === id.length > 0) throw new UsageError('give the ids of leads, or --pending');
   if (to?.protocol === 'http:' && !isLoopback(to.hostname)) {
@@ -38,7 +37,6 @@ function rejectUnclear({ id, pending, to }: InboxRetryOptions): void {
   }
 }
 
-/** Leads that one transaction looks at. */
 const leadsAtOnce = 500;
 
 /** The ids that were named, or those of all leads that wait or are dead, oldest first. */
@@ -125,7 +123,6 @@ async function untilTried(
 /** Leads whose deliveries are read together: those of one request go out in one. */
 const readAtOnce = 50;
 
-/** Sends the leads to the address. */
 async function deliverTo(
   to: URL,
   options: InboxRetryOptions,
@@ -231,7 +228,6 @@ interface RetryPrinter {
   end(): Promise<void>;
 }
 
-/** A line for each lead as soon as it was delivered, or failed. */
 async function retryPrinter(format: 'table' | 'json' | 'ndjson', stdout: Output): Promise<RetryPrinter> {
   if (format === 'table') {
     return {

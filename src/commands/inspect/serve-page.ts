@@ -17,7 +17,6 @@ interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | '
 /** How long the file that leads the browser to the page stays at the most, in milliseconds. */
 const openingMs = 60_000;
 
-/** Serves the page, says where it is, and opens it where that is asked for. */
 export async function servePage(
   { open, ...options }: PageOptions,
   context: Pick<Context, 'clock' | 'messages' | 'stderr' | 'platform' | 'env'>,

@@ -77,7 +77,6 @@ function requestPrinter(
   };
 }
 
-/** `3 accepted, 1 duplicate, 2 rejected (2 wrong_credential) in 12.0s` */
 function summaryLine(tally: Tally, durationMs: number): string {
   const { accepted, duplicate, rejected, reasons } = tally;
   const parts = [`${accepted} accepted`];
@@ -146,7 +145,6 @@ export interface Listening {
 }
 
 interface Tally extends Record<AnsweredDelivery['verdict'], number> {
-  /** How many rejected deliveries had each reason. */
   readonly reasons: Record<string, number>;
 }
 
@@ -154,7 +152,6 @@ interface Printer {
   listening?(listening: Listening): string;
   delivery(delivery: AnsweredDelivery): string;
   forward?(attempt: ForwardAttempt): string;
-  /** It comes after the deliveries that the round of `--backfill` made. */
   backfill?(round: BackfillRound): string;
   summary?(tally: Tally, durationMs: number): string;
 }
@@ -280,7 +277,6 @@ interface PrettyOptions {
 function prettyPrinter(colours: Palette, { targets, redactor }: PrettyOptions): Printer {
   const shownWarnings = new Set<string>();
   const kinds = targets.map(({ name }) => name.split(' ', 1)[0]);
-  /** The lead of the last line. */
   let last: string | undefined;
   const colourOf = {
     accepted: colours.green,
@@ -328,7 +324,6 @@ function subject(event: AnsweredDelivery): string {
   return parts.join('  ');
 }
 
-/** The lead's name and category, where they are text as the specification says. */
 function nameAndCategory(bytes: Uint8Array): string[] {
   const lead = JSON.parse(utf8(bytes)) as {
     contact?: { name?: unknown } | null;

@@ -8,10 +8,8 @@ interface SimulatedFailuresOptions extends Simulation {
   readonly signal: AbortSignal;
 }
 
-/** Leads whose failures are counted at the same time; beyond that the oldest counts are dropped. */
 const countedLeads = 100_000;
 
-/** Failures on purpose, so that the retries of a service can be tested (`--simulate`). */
 export class SimulatedFailures {
   readonly #options: SimulatedFailuresOptions;
   readonly #failuresOf = new Map<string, number>();

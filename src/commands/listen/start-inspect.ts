@@ -89,7 +89,6 @@ function pageWords({ flags, context, verifier }: ListenSession, port: number): r
   ];
 }
 
-/** The targets of `--forward-to` without those whose address holds a password. */
 const replayAddresses = ({ forwardTo }: ListenOptions): readonly URL[] =>
   forwardTo.filter(({ username, password }) => username === '' && password === '');
 

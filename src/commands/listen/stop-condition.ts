@@ -6,7 +6,6 @@ import type { Settings } from '../../config/load-settings.ts';
 import { isCtrlC } from '../flags/polling.ts';
 import type { ListenOptions } from './options.ts';
 
-/** Calls the function once: at once where the signal is aborted already. */
 export function onAbort(signal: AbortSignal, call: () => void): void {
   if (signal.aborted) call();
   else signal.addEventListener('abort', call, { once: true });
@@ -117,7 +116,6 @@ export function outcomeOf(cause: StopCause, count: number | undefined, signal: A
 
 const lookEveryMs = 20;
 
-/** Resolves when no lead waits for a target any more: each was delivered, or is dead. */
 export async function everyTargetHad(
   leadIds: readonly string[],
   inbox: Pick<Inbox, 'forwards'>,

@@ -25,7 +25,6 @@ import { authorityFor } from '../../tls/local-authority.ts';
 export interface TargetDefinition {
   readonly to: { readonly forward: URL } | { readonly exec: string } | { readonly output: string };
   readonly where: string;
-  /** A lead goes there that meets all of these. */
   readonly when: readonly Condition[];
   readonly giveUpMs: number;
   readonly keepPath: boolean;
@@ -169,7 +168,6 @@ interface OpenOptions {
   readonly context: Context;
   readonly env: Context['env'];
   readonly timeoutMs: number;
-  /** The name of the scheme that verifies deliveries. */
   readonly scheme: string;
   /** The name of this machine, where others share the inbox. */
   readonly host: string | undefined;

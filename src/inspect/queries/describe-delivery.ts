@@ -127,7 +127,6 @@ export function whyNotReplayable({
 
 const lineBytes = 16;
 
-/** `00000010  89 50 4e 47 …  |.PNG…|` */
 function hexDump(bytes: Uint8Array): string {
   const lines: string[] = [];
   for (let offset = 0; offset < bytes.length; offset += lineBytes) {
