@@ -76,7 +76,6 @@ export function checkSecretAges(
   });
 }
 
-/** A warning where a delivered lead is identified by another field than a listed one. */
 export function checkIdFields({
   dialect,
   webhookId,

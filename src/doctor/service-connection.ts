@@ -37,7 +37,6 @@ const dayMs = 86_400_000;
 
 const warnDays = 14;
 
-/** The service's certificate: chain, name, days left. */
 export async function checkServiceCertificate(connection: Connection): Promise<CheckResult> {
   const { baseUrl, proxy, authorities, timeoutMs, clock, signal } = connection;
   const name = 'service.tls';
@@ -67,7 +66,6 @@ function faultOf(hands: Handshake, host: string): string | undefined {
 }
 
 export interface ClockSight {
-  /** The service's clock against ours, ms; undefined: it sends no `Date`. */
   readonly drift: number | undefined;
   readonly isReached: boolean;
 }

@@ -24,7 +24,7 @@ export interface PageSource {
 
 export type PageParts = AsyncGenerator<PagePart, void, undefined>;
 
-export interface PagePart {
+interface PagePart {
   readonly leads: readonly ScannedRecord[];
   /** An answer before this one broke off after it had given leads: some of these may have come before. */
   readonly isRetried: boolean;

@@ -44,7 +44,6 @@ type Group = readonly [title: string, checks: readonly CheckResult[]];
 export async function run(options: DoctorOptions, context: Context): Promise<Outcome> {
   const { clock, status, paths, platform, stdout } = context;
   const configBefore = config.statConfig(paths.configDir);
-  // A base URL that cannot be used is found here, as whatever else cannot.
   const read = await orConfigError(async () => ({ ...(await context.settings()) }));
   if (options.learn) {
     if (read instanceof ConfigError) throw read;

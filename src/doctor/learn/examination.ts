@@ -15,7 +15,6 @@ import { type RequestParams, requestParamsOf } from '../../service/pagers/reques
 /** An examination makes no more requests than this, redirects and requests that failed included. */
 const mostRequests = 25;
 const mostRetries = 2;
-/** A rate limit that lasts longer ends the examination, ms. */
 const longestPause = 60_000;
 const mostCompared = 1000;
 
@@ -62,7 +61,6 @@ export class Examination {
   /** The service's clock against ours, ms, by the first answer with a `Date`. */
   drift: number | undefined;
   isReached = false;
-  /** The service could not be asked, or its answer holds no leads. */
   error: LeadsError | undefined;
   /** JSON Pointer to the leads of the newest page that had some. */
   items = '';
@@ -156,7 +154,6 @@ export class Examination {
     return { pages: [...pages.values()], next, pagesBefore, completion: listing.completion, rejection };
   }
 
-  /** The rejection that an error shows; undefined where it says nothing of the parameters. */
   #rejectionIn(error: unknown): LeadsError | undefined {
     if (error instanceof BudgetSpentError) return undefined;
     if (error instanceof DataError) return error;

@@ -23,32 +23,20 @@ export async function findFilters(search: FilterSearch): Promise<void> {
   const field = statusFieldOf(leads, statusField);
   // The service decides by which field a status filter goes: no lead is sure to come.
   const statuses = fieldTrials(search, field).map((trial) => ({ ...trial, expected: [] }));
-  const status = await findFilter(search, 'status', [...names.statusParams, field], statuses);
-  report(examination, 'status', status);
+  const status = await findFilter(search, 'status', [...names.statusParams, field], [statuses]);
   if (status.effect === 'honoured') examination.learn('status-field', field, status.evidence);
-  const categories = fieldTrials(search, 'category');
-  const category = await findFilter(search, 'category', names.categoryParams, categories);
-  report(examination, 'category', category);
+  await findFilter(search, 'category', names.categoryParams, [fieldTrials(search, 'category')]);
+  const usualFormats = examination.isLearning ? (['iso', 'unix', 'unix-ms'] as const) : [];
+  const formats = [...new Set([dateFormat, ...usualFormats])];
   const starts = names.timeParams.map(([name]) => name);
-  const formats = new Set([
-    dateFormat,
-    ...(examination.isLearning ? (['iso', 'unix', 'unix-ms'] as const) : []),
-  ]);
-  let since: NameFinding | undefined;
-  let format = dateFormat;
-  for (const tried of formats) {
-    if (since !== undefined && (since.effect !== 'ignored' || examination.isStrict)) break;
-    format = tried;
-    since = await findFilter(search, 'since', starts, timeTrials(search, 'since', format));
-  }
-  const isHonoured = since?.effect === 'honoured';
-  if (since !== undefined) report(examination, 'since', since);
-  if (isHonoured && format !== dateFormat) examination.learn('date-format', format, since?.evidence ?? '');
-  const isPartner = ([name]: (typeof names.timeParams)[number]): boolean => name === since?.name;
+  const moments = formats.map((format) => timeTrials(search, 'since', format));
+  const since = await findFilter(search, 'since', starts, moments);
+  const format = (since.effect === 'honoured' ? formats[since.round] : undefined) ?? dateFormat;
+  if (format !== dateFormat) examination.learn('date-format', format, since.evidence);
+  const isPartner = ([name]: (typeof names.timeParams)[number]): boolean => name === since.name;
   const pairs = names.timeParams.toSorted((a, b) => Number(isPartner(b)) - Number(isPartner(a)));
-  const bounds = timeTrials(search, 'until', isHonoured ? format : dateFormat);
   const ends = pairs.map(([, end]) => end);
-  report(examination, 'until', await findFilter(search, 'until', ends, bounds));
+  await findFilter(search, 'until', ends, [timeTrials(search, 'until', format)]);
 }
 
 /** Services also give these names to positions: such a parameter may move the list instead of narrowing it. */
@@ -58,17 +46,25 @@ const positionNames = [
   ...names.cursorParams,
 ];
 
+/** Tries one kind of value after the other until the parameter reacts, and reports what came of the last `round`. */
 async function findFilter(
   { examination, leads, pageSize, query }: FilterSearch,
   filter: FilterName,
   usualNames: readonly string[],
-  trials: readonly Trial[],
-): Promise<NameFinding> {
+  rounds: readonly (readonly Trial[])[],
+): Promise<NameFinding & { readonly round: number }> {
   const inForce = examination.params[filter];
   const free = usualNames.filter((name) => examination.isLearning && !positionNames.includes(name));
   const candidates = [...new Set(inForce === undefined ? free : [inForce, ...free])];
-  if (candidates.length === 0) return { effect: 'unknown', name: '', evidence: 'no parameter is set for it' };
-  return findName(examination, { query, without: leads.slice(0, pageSize), trials }, candidates);
+  let finding: NameFinding = { effect: 'unknown', name: '', evidence: 'no parameter is set for it' };
+  let round = -1;
+  do {
+    round += 1;
+    const search = { query, without: leads.slice(0, pageSize), trials: rounds[round] ?? [] };
+    if (candidates.length > 0) finding = await findName(examination, search, candidates);
+  } while (finding.effect === 'ignored' && !examination.isStrict && round + 1 < rounds.length);
+  report(examination, filter, finding);
+  return { ...finding, round };
 }
 
 function report(examination: Examination, filter: FilterName, { effect, name, evidence }: NameFinding): void {

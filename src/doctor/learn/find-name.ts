@@ -1,6 +1,5 @@
 import { type Examination, keysOf, type SeenLead } from './examination.ts';
 
-/** A value for a parameter, and how an answer is recognised where the parameter is honoured. */
 export interface Trial {
   readonly text: string;
   readonly fits: (leads: readonly SeenLead[]) => boolean;
@@ -16,7 +15,6 @@ export interface NameFinding {
   readonly evidence: string;
 }
 
-/** The values that names are tried with, and the answer that comes without them. */
 export interface NameSearch {
   readonly query: Readonly<Record<string, string>>;
   readonly without: readonly SeenLead[];

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../config/dialect.ts';
-import { hintsOf, linksIn } from '../../service/pagers/hints.ts';
+import { hintsOf } from '../../service/pagers/hints.ts';
 import { fewest } from '../../service/pagers/pager.ts';
 import { cursorParams, numberParams } from '../../service/pagers/names.ts';
 import { provenUpTo } from '../../service/listing-types.ts';
@@ -64,7 +64,6 @@ export function followsBegin(begin: readonly string[], { pages }: Pick<Walked, '
   return isNext && [...first, ...second].every((key, i) => key === begin[i]);
 }
 
-/** Whether a walk brought the beginning of the list, as far as it went. */
 function bringsBegin(begin: readonly string[], { pages, completion, rejection }: Walked): boolean {
   const keys = new Set(keysOf(pages.flat()));
   const expected = completion === undefined ? begin.slice(0, keys.size) : begin;
@@ -83,7 +82,7 @@ async function* dialectsFor(search: PagingSearch, exported: Walked, size: number
   const { leads, facts } = small === undefined || small instanceof Error ? first : small;
   const hints = facts && hintsOf(params, facts);
   const next = hints?.next?.value;
-  const isLinked = linksIn(facts?.headers['link'])?.has('next') === true;
+  const isLinked = hints?.links?.has('next') === true;
   const namesMore = next !== undefined || isLinked || hints?.hasMore === true;
   if (namesMore && exported.pages.length < 2) yield {};
   if (isLinked || (typeof next === 'string' && /^(https?:|\/|\?)/.test(next))) return;
@@ -159,7 +158,6 @@ function reportPages(examination: Examination, { pages }: Walked, dialect: Diale
   const way = name === undefined ? unnamed : `${name} in ${param}`;
   examination.checks.push(pass(check, `${way}: ${evidence}`));
   if (name !== undefined && param !== undefined) examination.learn(`params.${name}`, param, evidence);
-  // An export finds it without a setting, unless there is another one.
   if (pagination !== undefined && (pagination !== 'auto' || isPaginationSet))
     examination.learn('pagination', pagination, evidence);
   if (pagination === 'auto' && params.page !== undefined) learnUncut(examination, first.length);

@@ -10,7 +10,7 @@ import {
   unproven,
 } from './pager.ts';
 import type { ListFacts, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
-import { linksIn, isNamedNext, type Links } from './hints.ts';
+import { isNamedNext } from './hints.ts';
 import { NamedPager, namedPosition } from './named.ts';
 import { untilNames } from './names.ts';
 import type { Numbering } from './numbered.ts';
@@ -93,8 +93,8 @@ function emptyList({ facts: { envelope }, hints }: PageAnswer, { isKnownList }: 
 }
 
 /** `api.pagination none` says that one page is all, unless the answer itself says otherwise. */
-function affirmed({ facts: { count, headers }, hints: { hasMore, total = 0, next } }: PageAnswer): PagerStep {
-  const isNamed = linksIn(headers['link'])?.has('next') === true || /^next/i.test(next?.field ?? '');
+function affirmed({ facts: { count }, hints: { hasMore, total = 0, next, links } }: PageAnswer): PagerStep {
+  const isNamed = links?.has('next') === true || /^next/i.test(next?.field ?? '');
   if (hasMore === true || isNamed)
     return unproven('the service says that there is more, and api.pagination is none');
   return total > count
@@ -128,30 +128,26 @@ function countsMore({ hints, facts: { count } }: PageAnswer, isFiltered: boolean
   return (page !== undefined || !isFiltered) && count < total;
 }
 
-/** A `Link` header with other pages and no next one is an end, unless the answer says otherwise. */
-function endsByLinks(params: RequestParams, first: PageAnswer): boolean {
-  const links = params.next === 'auto' ? linksIn(first.facts.headers['link']) : undefined;
-  if (links === undefined || links.has('next')) return false;
-  const isPlaced = ['first', 'prev', 'previous', 'last'].some((name) => links.has(name));
-  return isPlaced && !saysMoreThanLinks(params, first, links);
-}
-
-/** Whether the body, or the place of the last page, speaks against a `Link` header that names no next page. */
-function saysMoreThanLinks(params: RequestParams, { hints, facts }: PageAnswer, links: Links): boolean {
-  if (hints.hasMore === true || isNamedNext(hints.next)) return true;
+/**
+ * A `Link` header with other pages and no next one is an end, unless the body or the place of the last page speaks against it.
+ */
+function endsByLinks(params: RequestParams, { hints, facts }: PageAnswer): boolean {
+  const links = params.next === 'auto' ? hints.links : undefined;
+  const isPlaced = ['first', 'prev', 'previous', 'last'].some((name) => links?.has(name));
+  const isMore = links?.has('next') === true || hints.hasMore === true || isNamedNext(hints.next);
+  if (!isPlaced || isMore) return false;
   const urlOf = (name: string): URL | undefined => {
-    const target = links.get(name);
+    const target = links?.get(name);
     const isUrl = target !== undefined && URL.canParse(target, facts.url.href);
     return isUrl ? new URL(target, facts.url) : undefined;
   };
   const [first, last] = [urlOf('first'), urlOf('last')];
-  if (last === undefined || hints.hasMore === false) return false;
+  if (last === undefined || hints.hasMore === false) return true;
   const lastCount = countInUrl(last);
-  if (lastCount === undefined) {
-    // A token that only the service understands says no more than that the first page is not the last one.
-    return last.href !== facts.url.href && first !== undefined && first.href !== last.href;
-  }
+  // A token that only the service understands says no more than that the first page is not the last one.
+  if (lastCount === undefined)
+    return last.href === facts.url.href || first === undefined || first.href === last.href;
   const counts = [facts.url, first].map((url) => url && countInUrl(url));
   const firstCount = counts.find((count) => count?.kind === lastCount.kind)?.value;
-  return lastCount.value > (firstCount ?? (lastCount.kind === 'page' ? params.firstPage : 0));
+  return lastCount.value <= (firstCount ?? (lastCount.kind === 'page' ? params.firstPage : 0));
 }

@@ -33,6 +33,7 @@ export function hintsOf(
   return {
     /** Null: there is no next page, and the answer says so. */
     next,
+    links: linksIn(allHeaders['link']),
     hasMore:
       first(members, names.moreNames, boolean)?.value ?? (isLast === undefined ? headers.hasMore : !isLast),
     page: first(members, names.pageNames, wholeNumber)?.value ?? headers.page,
@@ -206,7 +207,7 @@ export function contentRange(headers: Headers) {
 const linkValue = /<([^>]*)>((?:\s*;\s*[^\s=,;"]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s,;"]*))?)*)/g;
 const linkParameter = /;\s*([^\s=,;"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
 
-export type Links = ReadonlyMap<string, string>;
+type Links = ReadonlyMap<string, string>;
 
 /** Reads the targets of a `Link` header by their relation (RFC 8288); undefined for an answer without it. */
 export function linksIn(header: string | undefined): Links | undefined {

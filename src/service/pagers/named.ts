@@ -12,7 +12,7 @@ import {
   unproven,
 } from './pager.ts';
 import type { Movement, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
-import { linksIn, type NextHint, type PageFacts } from './hints.ts';
+import type { NextHint, PageFacts } from './hints.ts';
 import { cursorParamOf } from './names.ts';
 import { NumberedPager } from './numbered.ts';
 import { isCounting, positionKey, start, type Position } from './position.ts';
@@ -149,7 +149,7 @@ export function namedPosition(
 ): Position | undefined {
   const { hints, facts } = answer;
   if (params.pagination === 'auto' || params.pagination === 'link') {
-    const target = params.next === 'auto' ? linksIn(facts.headers['link'])?.get('next') : undefined;
+    const target = params.next === 'auto' ? hints.links?.get('next') : undefined;
     if (target !== undefined) return urlPosition(target, facts);
   }
   if (endOf(answer, -1) === 'explicit-end' || !hints.next) return undefined;

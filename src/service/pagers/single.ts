@@ -1,7 +1,6 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { oldestOfNewestFirst, readCreatedAt } from '../../lead/raw-lead.ts';
 import { BeforePager, namesItself, positionBehind, type BeforeNames } from './before.ts';
-import { linksIn } from './hints.ts';
 import { idNamesBehind, numberParams } from './names.ts';
 import type { Numbering } from './numbered.ts';
 import { pagesBehind } from './overlap.ts';
@@ -322,15 +321,14 @@ class LimitEffect {
     if (limit === undefined || limit > count || limit >= first.facts.count) return;
     this.isIgnored ||= count === first.facts.count;
     if (count !== limit) return;
-    const { hasMore, next, total } = answer.hints;
+    const { hasMore, next, total, links } = answer.hints;
     this.isTotalOfPage ||= total !== undefined && this.total !== undefined && total < this.total;
     this.isTotal ||= total !== undefined && total === this.total;
     if (total !== undefined) this.total = Math.max(total, this.total ?? 0);
     if (!isSame(answer.head[0], first.head[0])) return;
     this.isHonouredBySome = true;
     this.isHonoured ||= limitNames === undefined;
-    const isLinked = linksIn(answer.facts.headers['link'])?.has('next') === true;
-    this.saysMore ||= hasMore === true || Boolean(next) || isLinked;
+    this.saysMore ||= hasMore === true || Boolean(next) || links?.has('next') === true;
   }
 }
 
