@@ -3,7 +3,6 @@ import { readCreatedAt } from '../../lead/raw-lead.ts';
 import {
   ask,
   complete,
-  endOf,
   isSame,
   moreWithoutLeads,
   moreWithoutPosition,
@@ -87,8 +86,7 @@ export class BeforePager implements Pager {
     if (position.style === 'before' && fresh === 0 && namesItself(position, answer)) return nothingNew;
     const isFull = facts.count >= this.#longest;
     this.#longest = Math.max(this.#longest, facts.count);
-    const evidence = endOf(answer, -1);
-    if (evidence !== undefined) return complete(evidence);
+    if (hints.hasMore === false) return complete('explicit-end');
     if (!isFirst && fresh === 0) {
       if (hints.hasMore === true) return moreWithoutLeads;
       const isOneTime = isFull && position.style === 'before' && position.times.length > 0;

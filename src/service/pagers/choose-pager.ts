@@ -1,14 +1,5 @@
 import { BeforePager } from './before.ts';
-import {
-  ask,
-  complete,
-  continueWith,
-  endOf,
-  moreCounted,
-  noList,
-  rejectedBehind,
-  unproven,
-} from './pager.ts';
+import { ask, complete, continueWith, moreCounted, noList, rejectedBehind, unproven } from './pager.ts';
 import type { ListFacts, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { isNamedNext } from './hints.ts';
 import { NamedPager, namedPosition } from './named.ts';
@@ -69,17 +60,17 @@ function stepBehind(params: RequestParams, first: PageAnswer, facts: ListFacts):
   const namedPager = new NamedPager(params);
   if (pagination === 'link' || pagination === 'cursor') {
     // An answer that names no next page is an end only where that was learnt.
-    const isEnd = hints.next === null || endOf(first, -1) !== undefined || params.nextSeen;
+    const isEnd = hints.next === null || hints.hasMore === false || params.nextSeen;
     const isSilent = following === undefined && !isEnd && !isEmpty;
     return continueWith(isSilent ? new SinglePager(params, facts, []) : namedPager, first);
   }
-  if (endOf(first, -1) === 'explicit-end' || endsByLinks(params, first))
-    return complete(isEmpty ? 'empty' : 'explicit-end');
+  const end = complete(isEmpty ? 'empty' : 'explicit-end');
+  if (hints.hasMore === false || endsByLinks(params, first)) return end;
   if (following !== undefined) return continueWith(namedPager, first);
   const isMore = hints.hasMore === true || countsMore(first, facts.isFiltered);
-  if (hints.next === null && !isMore) return complete(isEmpty ? 'empty' : 'explicit-end');
+  if (hints.next === null && !isMore) return end;
   if (params.nextSeen && hints.next === undefined && !isMore)
-    return isEmpty ? complete('empty') : { ...complete('explicit-end'), isNextMissing: true };
+    return isEmpty ? end : { ...end, isNextMissing: true };
   if (isEmpty) return hints.hasMore === true ? continueWith(namedPager, first) : emptyList(first, facts);
   if (hints.page !== undefined || hints.pages !== undefined)
     return numbered('page', 'offset', 'older', 'behind');
@@ -142,7 +133,7 @@ function endsByLinks(params: RequestParams, { hints, facts }: PageAnswer): boole
     return isUrl ? new URL(target, facts.url) : undefined;
   };
   const [first, last] = [urlOf('first'), urlOf('last')];
-  if (last === undefined || hints.hasMore === false) return true;
+  if (last === undefined) return true;
   const lastCount = countInUrl(last);
   // A token that only the service understands says no more than that the first page is not the last one.
   if (lastCount === undefined)

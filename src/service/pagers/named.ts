@@ -1,7 +1,6 @@
 import {
   ask,
   complete,
-  endOf,
   howToSet,
   moreWithoutLeads,
   moreWithoutPosition,
@@ -152,7 +151,7 @@ export function namedPosition(
     const target = params.next === 'auto' ? hints.links?.get('next') : undefined;
     if (target !== undefined) return urlPosition(target, facts);
   }
-  if (endOf(answer, -1) === 'explicit-end' || !hints.next) return undefined;
+  if (hints.hasMore === false || !hints.next) return undefined;
   const { name, field, value, members } = hints.next;
   if (members !== undefined && params.cursor === undefined && cursorParamOf[field] === undefined) {
     const url = new URL(facts.url);
