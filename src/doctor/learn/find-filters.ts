@@ -46,7 +46,7 @@ const positionNames = [
   ...names.cursorParams,
 ];
 
-/** Tries one kind of value after the other until the parameter reacts, and reports what came of the last `round`. */
+/** Values of several kinds are tried until the parameter reacts; `round` is the number of the last kind. */
 async function findFilter(
   { examination, leads, pageSize, query }: FilterSearch,
   filter: FilterName,
