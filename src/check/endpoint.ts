@@ -9,7 +9,6 @@ import {
 import { addressAttempts, limitTime } from '../http/client/limit-time.ts';
 import { type TlsTrust, trustOptions } from '../http/client/trust.ts';
 
-/** The address of the receiver, and the certificates of it that are accepted. */
 export interface Endpoint {
   readonly url: URL;
   readonly isSecure: boolean;

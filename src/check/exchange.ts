@@ -13,7 +13,6 @@ export interface WireRequest {
   readonly query?: string | undefined;
   readonly body: Uint8Array;
   readonly isChunked?: boolean | undefined;
-  /** Sends the body in five pieces over so many milliseconds. */
   readonly sentWithinMs?: number | undefined;
 }
 
@@ -42,14 +41,12 @@ export interface ExchangeOptions {
   readonly clock: Clock;
 }
 
-/** Bytes of an answer that are kept: no receiver can fill the memory. */
 const keptBytes = 65_536;
 
 /** The receiver ended the connection, or its process, instead of answering. */
 export const isCutOff = (answer: Answer): boolean =>
   !answer.answered && /^(ECONNRESET|EPIPE|ECONNREFUSED|HPE_.*|closed)$/.test(answer.code);
 
-/** Sends a request and waits for the answer, at most `timeoutMs`. Never rejects. */
 export function exchange(
   endpoint: Endpoint,
   request: WireRequest,

@@ -24,7 +24,6 @@ export interface Finding {
 export type Requirement = 'credential' | 'time' | 'nonce' | 'oracle' | 'tls' | 'direct';
 
 export interface Probe {
-  /** A stable name, `GROUP.NAME`. */
   readonly name: string;
   readonly rule: string;
   readonly level: Level;
@@ -116,7 +115,6 @@ type RequestsOf = (session: CheckSession) => CheckRequest | readonly CheckReques
 
 export const acknowledges = (requestsOf: RequestsOf): Probe['run'] => judgesEach(requestsOf, expectAccepted);
 
-/** Sends the requests, which must be refused; `errors` is how a 5xx counts. */
 export const refuses = (requestsOf: RequestsOf, errors?: 'fail' | 'warn'): Probe['run'] =>
   judgesEach(requestsOf, (exchange) => expectRefused(exchange, errors));
 

@@ -47,7 +47,6 @@ export interface CheckRun {
   readonly session: CheckSession;
   readonly trust: CurlTrust;
   readonly baseline: Baseline;
-  /** A `should` is a reason for exit 7 as well. */
   readonly strict: boolean;
   readonly startedAt: number;
 }

@@ -8,7 +8,6 @@ import { repeatProbes, validDelivery } from './probes/delivery.ts';
 import { protocolProbes } from './probes/protocol.ts';
 import type { CheckSession } from './session.ts';
 
-/** Every probe, in the order in which they are shown: group by group. */
 export const probes: readonly Probe[] = [
   validDelivery,
   ...credentialProbes,

@@ -5,7 +5,6 @@ import type { Endpoint } from './endpoint.ts';
 import { type Answer, exchange, type ExchangeOptions, type WireRequest } from './exchange.ts';
 
 export interface CheckRequest extends WireRequest {
-  /** How it differs from the other forms of its probe; it completes `it answered 200 …`. */
   readonly form?: string | undefined;
   readonly leadId?: string | undefined;
   /** The headers that would prove this body: a receiver that gets others must not disclose them. */
@@ -28,7 +27,6 @@ interface SessionOptions extends ExchangeOptions {
   readonly endpoint: Endpoint;
   readonly signer: Signer;
   readonly mayWrite: boolean;
-  /** Distinguishes the ids of this run from those of others. */
   readonly run: string;
   readonly oracle: AskOracle | undefined;
 }
@@ -36,7 +34,6 @@ interface SessionOptions extends ExchangeOptions {
 interface DeliveryOptions {
   readonly body?: Uint8Array;
   readonly id?: string;
-  /** When it is signed, in milliseconds since the epoch. */
   readonly signedAt?: number;
   readonly target?: string;
 }
@@ -50,7 +47,6 @@ export class CheckSession {
   readonly wire: ExchangeOptions;
   readonly oracle: AskOracle | undefined;
   readonly exchanges: Exchange[] = [];
-  /** How many requests are sent at the same time: few enough for a small server. */
   width = 10;
   readonly idPrefix: string;
   readonly #waiting: (() => void)[] = [];

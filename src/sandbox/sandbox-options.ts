@@ -10,7 +10,6 @@ export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   readonly params?: Optional<ApiOptions['params']> | undefined;
   /** Keys that are valid for the list operation. Default `sandbox-key`. */
   readonly apiKeys?: readonly string[] | undefined;
-  /** The same seed gives the same leads, faults and delivery ids. */
   readonly seed?: string | number | undefined;
   /** The number of leads at the start. Default 250. */
   readonly leads?: number | undefined;
@@ -26,7 +25,6 @@ export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
 export interface WebhookOptions {
   readonly url: string;
   readonly signer: Signer;
-  /** Waits before each further attempt, in milliseconds. Default 1 s, 5 s, 30 s. */
   readonly retryMs?: readonly number[] | undefined;
   readonly timeoutMs?: number | undefined;
   /** The number of parallel deliveries. Default 8. */
@@ -76,7 +74,6 @@ export interface ApiOptions {
   readonly defaultLimit: number;
   /** A larger `limit` is reduced to this without an error, as services do. */
   readonly maxLimit: number;
-  /** At most `requests` in each window of `windowMs` milliseconds. */
   readonly rateLimit: { readonly requests: number; readonly windowMs: number } | undefined;
   readonly gzip: boolean;
 }

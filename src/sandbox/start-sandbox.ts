@@ -27,7 +27,6 @@ export interface Sandbox {
   readonly apiKey: string;
   readonly state: SandboxState;
   readonly leads: readonly SandboxLead[];
-  /** A new lead, as `POST /sandbox/leads` without a body makes it. */
   addLead(): SandboxLead;
   close(): Promise<void>;
 }

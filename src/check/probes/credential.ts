@@ -151,7 +151,6 @@ function wrongSignatures(session: CheckSession): CheckRequest[] {
   ];
 }
 
-/** Farther off than any scheme tolerates. */
 const farMs = 7 * 86_400_000;
 const hourMs = 3_600_000;
 

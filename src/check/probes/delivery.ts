@@ -172,7 +172,6 @@ async function expectStoredOnce(
 /** A receiver may store a copy a moment after it acknowledged; in milliseconds. */
 const settledMs = 1000;
 
-/** How often a lead is stored; a text says why that is not known. Undefined without an oracle. */
 async function storedCount(session: CheckSession, leadId: string): Promise<number | string | undefined> {
   if (session.oracle !== undefined) await session.clock.sleep(settledMs, session.wire.signal);
   return session.oracle?.(leadId);

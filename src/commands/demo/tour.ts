@@ -13,7 +13,6 @@ import { wrap } from '../../output/wrap.ts';
 
 const leadCount = 6;
 const token = 'demo-token';
-/** How an audit ends that has found something. */
 const problemsFound = 7;
 
 /**

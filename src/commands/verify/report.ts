@@ -7,7 +7,6 @@ import { wrap } from '../../output/wrap.ts';
 
 /** The verdict of `verify` on one delivery, printed as JSON; it holds no secret and no expected signature. */
 export interface Report {
-  /** Whether it is genuine; null where the capture does not hold what would show it. */
   readonly ok: boolean | null;
   readonly scheme: string;
   readonly reason: string | null;

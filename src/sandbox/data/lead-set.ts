@@ -15,7 +15,6 @@ export interface SandboxLead {
   readonly id: string;
   readonly category: string | undefined;
   readonly createdAt: number;
-  /** A `DeliveryStatus`, unless the record has its own status. */
   status: string;
   /** The record has its own status, which is never overwritten. */
   readonly ownStatus?: boolean;
