@@ -3,7 +3,7 @@
 // `leads inspect`.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { bundled, leftOut } from './bundle.mjs';
+import { bundled } from './bundle.mjs';
 import { builtinsFromProcess, loadOnFirstUse } from './bundler-plugins.mjs';
 import { libraryEntries, libraryFolder, root } from './library.mjs';
 import { licencesOf } from './licences.mjs';
@@ -89,7 +89,6 @@ const [library, required] = await Promise.all(
 );
 
 requireModules(loadedTogether, program);
-requireLeftOut([...program, ...library]);
 
 const page = await bundledPage();
 
@@ -133,16 +132,5 @@ function requireModules(files, chunks) {
       if (ids.some((id) => patternOf(module).test(id))) continue;
       throw new Error(`src/${module}.ts, named in .config/build.mjs for the file ${name}, is in no file`);
     }
-  }
-}
-
-/** Throws for what nothing imports any more under that name: what is there instead would be in a file. */
-function requireLeftOut(chunks) {
-  const slashed = (path) => path.replaceAll('\\', '/');
-  // The id of an empty module begins with NUL.
-  const ids = chunks.flatMap(({ moduleIds }) => moduleIds).filter((id) => id.startsWith('\0'));
-  for (const name of leftOut) {
-    if (ids.some((id) => slashed(id).endsWith(slashed(name)))) continue;
-    throw new Error(`${name}, which .config/bundle.mjs leaves out, is not imported`);
   }
 }

@@ -9,7 +9,7 @@ const minify = { compress: true, mangle: false, codegen: { removeWhitespace: tru
 const undici = dirname(createRequire(import.meta.url).resolve('undici/package.json'));
 
 /** Parts of libraries that nothing here reaches: the bundler puts an empty module in the place of each. */
-export const leftOut = [
+const leftOut = [
   // conf checks values with it when it is given a schema; ours is checked before.
   'ajv/dist/2020.js',
   'ajv-formats',

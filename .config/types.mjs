@@ -1,49 +1,32 @@
 // Bundles the types of the package's entries into dist/library/, one file an entry, without a trace of where a type is
 // declared in src/. Each is there twice: the compiler takes a declaration for the kind of module that its name says.
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { libraryEntries, libraryFolder, root } from './library.mjs';
 import { writeWhole } from './write-whole.mjs';
 
 const dist = `${root}dist/`;
-const targets = Object.keys(libraryEntries).flatMap((name) => [
-  `${dist}${name}.d.ts`,
-  `${dist}${name}.d.cts`,
-]);
-const sources = (await readdir(`${root}src`, { recursive: true })).filter((name) => /\.ts$/.test(name));
-const inputs = [...sources.map((name) => `${root}src/${name}`), `${root}package.json`];
-const newest = Math.max(...(await Promise.all(inputs.map(changedAt))));
-const oldest = Math.min(...(await Promise.all(targets.map((path) => changedAt(path).catch(() => 0)))));
-
-// Only when something changed, because the type checker takes seconds.
-if (oldest <= newest) {
-  const bundle = await rolldown({
-    cwd: root,
-    input: libraryEntries,
-    platform: 'node',
-    plugins: [dts({ cwd: root, emitDtsOnly: true, compilerOptions: { stripInternal: true } })],
-    checks: { pluginTimings: false },
-  });
-  const { output } = await bundle.generate({
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: `${libraryFolder}[name]-[hash].js`,
-  });
-  await bundle.close();
-  const types = new Map();
-  for (const { fileName, code } of output.filter(({ fileName }) => fileName.endsWith('.d.ts'))) {
-    types.set(fileName, code);
-    types.set(fileName.replace(/ts$/, 'cts'), code.replace(/(["']\.\/[\w-]+)\.js(?=["'])/g, '$1.cjs'));
-  }
-  for (const [name, code] of types) await writeWhole(dist + name, code);
-  for (const name of await readdir(dist + libraryFolder)) {
-    const isOld = /\.d\.c?ts$/.test(name) && !types.has(libraryFolder + name);
-    if (isOld) await rm(dist + libraryFolder + name, { force: true });
-  }
+const bundle = await rolldown({
+  cwd: root,
+  input: libraryEntries,
+  platform: 'node',
+  plugins: [dts({ cwd: root, emitDtsOnly: true, compilerOptions: { stripInternal: true } })],
+  checks: { pluginTimings: false },
+});
+const { output } = await bundle.generate({
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: `${libraryFolder}[name]-[hash].js`,
+});
+await bundle.close();
+const types = new Map();
+for (const { fileName, code } of output.filter(({ fileName }) => fileName.endsWith('.d.ts'))) {
+  types.set(fileName, code);
+  types.set(fileName.replace(/ts$/, 'cts'), code.replace(/(["']\.\/[\w-]+)\.js(?=["'])/g, '$1.cjs'));
 }
-
-/** Milliseconds since the epoch. */
-async function changedAt(path) {
-  return (await stat(path)).mtimeMs;
+for (const [name, code] of types) await writeWhole(dist + name, code);
+for (const name of await readdir(dist + libraryFolder)) {
+  const isOld = /\.d\.c?ts$/.test(name) && !types.has(libraryFolder + name);
+  if (isOld) await rm(dist + libraryFolder + name, { force: true });
 }
