@@ -36,7 +36,6 @@ export function cannotWrite(path: string, cause: SystemError, variable?: string)
   });
 }
 
-/** An `InterruptedError` when the reader closed the pipe, otherwise an `OutputError`. */
 export function outputError(error: NodeJS.ErrnoException, place = 'the output', variable?: string): Error {
   return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
     ? new InterruptedError('SIGPIPE', { cause: error })

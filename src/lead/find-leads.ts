@@ -228,7 +228,6 @@ function both(earlier: Candidate, later: Candidate): Candidate {
   };
 }
 
-/** Whether the place is the body itself, an array that is the body, or has a name such as `newLead`. */
 function isLeadName(path: Path): boolean {
   const name = path.findLast((step) => step !== '*');
   return name === undefined || wordsOf(name).some((word) => /^leads?$/.test(word));

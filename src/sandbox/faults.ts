@@ -36,7 +36,6 @@ export function parseFaults<N extends string>(text: string, names: readonly N[])
   return readFaults(Object.fromEntries(entries.map(splitEntry)), names);
 }
 
-/** Reads `{"status500":"5%","slow":"1%:200ms"}`. */
 export function readFaults<N extends string>(shares: object, names: readonly N[]): Faults<N> {
   const faults: { [name in N]?: Fault } = {};
   for (const [key, value] of Object.entries(shares)) {

@@ -128,7 +128,6 @@ export const jsonResponse = (
   headers?: PlainResponse['headers'],
 ): PlainResponse => jsonTextResponse(status, JSON.stringify(value), headers);
 
-/** For bodies that contain records in their own text. */
 export const jsonTextResponse = (
   status: number,
   json: string,

@@ -56,7 +56,6 @@ export async function readAuthority(dataDir: string, host: string = hostname()):
   }
 }
 
-/** Only an https loopback address needs the authority, and so a data directory. */
 export async function authorityFor(
   { protocol, hostname }: URL,
   dataDir: string,

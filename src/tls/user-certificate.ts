@@ -79,7 +79,6 @@ function parseKey(path: string, pem: string): KeyObject {
   }
 }
 
-/** The usual mistake in a bundle is that the server's own certificate is not the first. */
 function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyObject): Error {
   const all = certPem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const isLater = all.slice(1).some((pem) => parseCertificate(certPath, pem).checkPrivateKey(key));

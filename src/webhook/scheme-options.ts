@@ -80,7 +80,6 @@ interface Part {
 const custom = ['custom'] as const;
 const timed = ['custom', 'token'] as const;
 
-/** Help loads this data without any code. */
 export const schemeParts: Readonly<Record<PartKey, Part>> = {
   tokenHeader: { of: ['token'], help: 'header that holds the token (default: x-webhook-token)' },
   headerPrefix: {

@@ -31,7 +31,6 @@ const listActions: typeof actions = {
   End: (model) => step(model, Infinity),
 };
 
-/** Ignores keys while a person types, a dialog is open or another key is pressed. */
 export function onPageKey(event: KeyboardEvent, model: PageModel): void {
   const { key, target } = event;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -55,7 +55,6 @@ export const isUnfiltered = (query: ListQuery): boolean =>
   query.since === -Infinity &&
   query.until === Infinity;
 
-/** Some services do not know the names of the filters. */
 export const withoutFilters = (query: ListQuery): ListQuery => ({
   ...query,
   status: undefined,

@@ -38,7 +38,6 @@ export const repeatPrevious = (page: LeadPage): LeadPage => {
   return repeated === undefined ? page : { ...page, leads: [repeated, ...page.leads] };
 };
 
-/** The records replace this text in the body. */
 const placeholder = '\u0000records\u0000';
 
 export function wrapPage(

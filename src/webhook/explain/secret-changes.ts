@@ -6,7 +6,6 @@ export interface SecretChange {
   readonly shell: string;
 }
 
-/** The likeliest change is first. */
 export const secretChanges: readonly SecretChange[] = [
   {
     text: 'without the blanks at its ends',

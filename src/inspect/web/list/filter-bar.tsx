@@ -97,7 +97,6 @@ const fieldText = (time: number | null): string =>
     ? ''
     : new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
-/** A chip has little room: `950`, `12k`. Waiting and dead leads are counted only up to 1,000. */
 function chipCount(verdict: WireListFilter, count: number): string {
   if ((verdict === 'waiting' || verdict === 'dead') && count >= 1_000) return '1k+';
   return count < 10_000 ? shownCount(count) : shortCount.format(count);

@@ -14,7 +14,6 @@ const typingMs = 150;
 
 const messageMs = 6_000;
 
-/** Every change of the state draws the page. */
 export class PageModel {
   readonly inbox: WireInbox;
   readonly list: DeliveryList;
@@ -56,7 +55,6 @@ export class PageModel {
     return this.delivery?.seq === this.address.seq ? this.delivery : null;
   }
 
-  /** Back undoes this step. */
   filterBy(members: Partial<ListFilter>): void {
     const filter = { ...this.address.filter, ...members };
     if (filter.text !== this.address.filter.text) this.search(filter.text, 0);

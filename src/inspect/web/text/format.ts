@@ -31,7 +31,6 @@ const units = [
   ['ms', 1],
 ] as const;
 
-/** `340 ms`, `2.5 s`, `12 min`, `3 d` */
 export function shownDuration(ms: number): string {
   const [unit, length] = units.find(([, length]) => ms >= length) ?? ['ms', 1];
   const value = ms / length;
