@@ -53,11 +53,11 @@ const deepest = 4;
 
 export const hasOtherName = (path: readonly string[]): boolean => otherNames.includes(path.at(-1) ?? '');
 
-export function isUsualPlace(path: readonly string[]): boolean {
-  const [first = '', second = ''] = path;
-  if (path.length === 2) return usualWrappers.includes(first) && usualNames.includes(second);
-  return path.length === 1 && usualNames.includes(first);
-}
+/** `auto` accepts an array of objects in these places. */
+export const usualPlaces: readonly (readonly string[])[] = [
+  ...usualNames.map((name) => [name]),
+  ...usualWrappers.flatMap((wrapper) => usualNames.map((name) => [wrapper, name])),
+];
 
 /** A place such as `result.data.leads` is deeper than a usual one, and still clear. */
 const isNestedUsual = (path: readonly string[]): boolean =>
@@ -117,7 +117,7 @@ class Search {
     if (path.length === 0) return this.#take(offset + 1, path);
     const first = skipSpace(this.#buf, offset + 1, this.#limit);
     if (first >= this.#limit) return incomplete;
-    if (isUsualPlace(path)) {
+    if (usualPlaces.some((place) => isSame(place, path))) {
       if (this.#buf[first] === openBrace) return this.#take(offset + 1, path);
       if (this.#buf[first] === closeBracket) this.empty ??= path;
     } else if ((hasOtherName(path) || isNestedUsual(path)) && this.#buf[first] === closeBracket) {
@@ -182,14 +182,12 @@ export function absentArray(
   if (Array.isArray(errors) && errors.length > 0) return undefined;
   const isEmpty = Object.keys(root).length === 0;
   const places: readonly (readonly string[])[] =
-    target === 'auto'
-      ? [...usualNames.map((name) => [name]), ...usualWrappers.flatMap((a) => usualNames.map((b) => [a, b]))]
-      : target.map((_, depth) => target.slice(0, depth + 1));
+    target === 'auto' ? usualPlaces : target.map((_, depth) => target.slice(0, depth + 1));
   const isNull = places.find((place) => valueAt(root, place) === null);
   if (isNull !== undefined || isEmpty) return { path: isNull ?? ['data'], isCertain: false };
   if (!isObject(links)) return undefined;
   return { path: ['_embedded'], isCertain: Object.keys(links).every((name) => pageRelations.includes(name)) };
 }
 
-const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+export const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((step, i) => step === b[i]);

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, openBrace, skipSpace, unexpectedAfter } from './bytes.ts';
 import { isObject, type Json, parseExact, valueAt } from './exact.ts';
-import { absentArray, type ArrayPlace, findArray, hasOtherName, isUsualPlace } from './find-array.ts';
+import { absentArray, type ArrayPlace, findArray, hasOtherName, isSame, usualPlaces } from './find-array.ts';
 import { endOfInvalid, InvalidRecord, readableId } from './invalid-record.ts';
 import {
   arrayTwice,
@@ -274,6 +274,7 @@ function onlyArray(arrays: readonly (readonly string[])[]): readonly string[] | 
 
 /** An answer without its records. */
 export interface Envelope {
+  /** The whole answer, with the array of records empty. */
   readonly root: Json;
   readonly path: readonly string[];
   /** The answer had no array, and nothing else shows that it is a page of a list. */
@@ -281,23 +282,8 @@ export interface Envelope {
 }
 
 /** Finds another array of objects in a usual place: then `auto` cannot know which one holds the records. */
-function otherArray({ root, path }: Envelope): readonly string[] | undefined {
-  if (!isObject(root)) return undefined;
-  for (const [name, value] of Object.entries(root)) {
-    if (isOtherArray([name], value, path)) return [name];
-    if (!isObject(value)) continue;
-    for (const [inner, nested] of Object.entries(value)) {
-      if (isOtherArray([name, inner], nested, path)) return [name, inner];
-    }
-  }
-  return undefined;
-}
-
-function isOtherArray(place: readonly string[], value: Json, recordPath: readonly string[]): boolean {
-  return (
-    isUsualPlace(place) &&
-    place.join('/') !== recordPath.join('/') &&
-    Array.isArray(value) &&
-    isObject((value as readonly Json[])[0])
-  );
-}
+const otherArray = ({ root, path }: Envelope): readonly string[] | undefined =>
+  usualPlaces.find((place) => {
+    const value = valueAt(root, place);
+    return !isSame(place, path) && Array.isArray(value) && isObject((value as readonly Json[])[0]);
+  });

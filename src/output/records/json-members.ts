@@ -66,7 +66,7 @@ export function eachValue(json: string, visit: Visit): void {
  * by their own names too.
  */
 export function visitMembers(json: string, fields: FieldPaths, visit: Visit): void {
-  split(json, 0, [''], { fields, visit, opened: openedMember(json), keepsRest: false });
+  split(json, 0, { fields, visit, opened: openedMember(json), keepsRest: false, prefix: '' });
 }
 
 /**
@@ -74,37 +74,45 @@ export function visitMembers(json: string, fields: FieldPaths, visit: Visit): vo
  * element is visited stays whole.
  */
 export const splitMembers = (json: string, fields: FieldPaths, visit: Visit): string | undefined =>
-  split(json, 0, [''], { fields, visit, opened: openedMember(json), keepsRest: true }).rest;
+  split(json, 0, { fields, visit, opened: openedMember(json), keepsRest: true, prefix: '' }).rest;
 
 interface SplitOptions {
   readonly fields: FieldPaths;
   readonly visit: Visit;
-  readonly opened: string | undefined;
+  readonly opened?: string | undefined;
   readonly keepsRest: boolean;
+  /** The start of the paths of these members; inside the opened member they have two paths. */
+  readonly prefix: string;
+  readonly secondPrefix?: string | undefined;
 }
 
 function split(
   json: string,
   start: number,
-  prefixes: readonly string[],
   options: SplitOptions,
 ): { readonly rest: string | undefined; readonly end: number } {
-  const { fields, visit, opened, keepsRest } = options;
-  const below = opened === undefined ? options : { ...options, opened: undefined };
+  const { fields, visit, opened, keepsRest, prefix, secondPrefix } = options;
   const remaining: string[] = [];
   const end = walk(json, start, (name, from, value) => {
-    const paths = prefixes.map((prefix) => prefix + name);
+    const path = prefix + name;
+    const secondPath = secondPrefix === undefined ? path : secondPrefix + name;
     const isOpened = name === opened;
-    const isEntered = isFilled(json, value) && (isOpened || paths.some((path) => fields.isAbove(path)));
+    const isEntered =
+      isFilled(json, value) && (isOpened || fields.isAbove(path) || fields.isAbove(secondPath));
     const inner = isEntered
-      ? split(json, value, isOpened ? ['', `${name}.`] : paths.map((path) => `${path}.`), below)
+      ? split(json, value, {
+          ...{ fields, visit, keepsRest },
+          prefix: isOpened ? '' : `${path}.`,
+          secondPrefix: isOpened ? `${name}.` : secondPrefix && `${secondPath}.`,
+        })
       : undefined;
     const valueEnd = inner?.end ?? endOfValue(json, value);
-    const raw = json.slice(value, valueEnd);
-    const visited = paths.filter((path) => fields.has(path));
-    for (const path of visited) visit(path, raw);
-    const remainder = inner === undefined ? raw : inner.rest;
-    if (keepsRest && remainder !== undefined && visited.length === 0)
+    const remainder = inner === undefined ? json.slice(value, valueEnd) : inner.rest;
+    const isVisited = fields.has(path);
+    const isVisitedAgain = secondPath !== path && fields.has(secondPath);
+    if (isVisited) visit(path, json.slice(value, valueEnd));
+    if (isVisitedAgain) visit(secondPath, json.slice(value, valueEnd));
+    if (keepsRest && remainder !== undefined && !isVisited && !isVisitedAgain)
       remaining.push(json.slice(from, value) + remainder);
     return valueEnd;
   });
@@ -112,6 +120,7 @@ function split(
   return { rest: remaining.length === 0 ? undefined : `{${remaining.join(',')}}`, end };
 }
 
+/** Returns a JSON value as a cell: text without quotes, null as an empty cell, anything else unchanged. */
 export function cellText(raw: string): string {
   if (raw.startsWith('"')) return readString(raw);
   return raw === 'null' ? '' : raw;
