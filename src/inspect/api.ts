@@ -10,19 +10,10 @@ import { countDeliveries } from './queries/count-deliveries.ts';
 import { describeDelivery } from './queries/describe-delivery.ts';
 import { listPage } from './queries/list-page.ts';
 import type { Replayer } from './replayer.ts';
-import { noToken, unwantedRequest } from './request-guard.ts';
-import {
-  type ApiProblem,
-  badRequest,
-  inboxFailed,
-  notInInbox,
-  nothingThere,
-  problemAnswer,
-  RequestProblem,
-} from './request-problem.ts';
+import { checkApiRequest, noToken } from './request-guard.ts';
+import { badRequest, notInInbox, nothingThere, RequestProblem, wrongMethod } from './request-problem.ts';
 import {
   listFilters,
-  type WireChanges,
   type WireCounts,
   type WireDelivery,
   type WireInbox,
@@ -45,7 +36,6 @@ const json =
 const routes: readonly Route[] = [
   { method: 'POST', path: /^\/api\/session$/, answer: json(openSession) },
   { method: 'GET', path: /^\/api\/inbox$/, answer: json(readInbox) },
-  { method: 'GET', path: /^\/api\/changes$/, answer: json(readChanges) },
   { method: 'GET', path: /^\/api\/deliveries$/, answer: json(readPage) },
   { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})$/, answer: json(readDelivery) },
   { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/body$/, answer: bodyAnswer },
@@ -53,26 +43,18 @@ const routes: readonly Route[] = [
   { method: 'POST', path: /^\/api\/replays$/, answer: json(replay) },
 ];
 
-export async function apiAnswer(parts: ApiParts, request: Delivery): Promise<Answer> {
-  const unwanted = unwantedRequest(request, parts.keys);
-  if (unwanted !== undefined) return problemAnswer(unwanted);
-  const path = request.path.replace(/\?.*$/s, '');
-  const route = routes.find((candidate) => candidate.path.test(path));
-  if (route === undefined) return problemAnswer(nothingThere);
-  if (request.method !== route.method) {
-    const problem = `This path takes ${route.method} only.`;
-    return problemAnswer({ status: 405, code: 'bad-request', problem }, { allow: route.method });
-  }
-  const seq = Number(route.path.exec(path)?.[1] ?? 0);
-  try {
-    return await route.answer(parts, { query: new QueryValues(request.path), seq, body: request.body });
-  } catch (error) {
-    return problemAnswer(error instanceof RequestProblem ? error.problem : inboxFailed(error));
-  }
+export function apiAnswer(parts: ApiParts, request: Delivery): Answer | Promise<Answer> {
+  checkApiRequest(request, parts.keys);
+  const { pathname, searchParams } = new URL(request.path, 'http://localhost');
+  const route = routes.find(({ path }) => path.test(pathname));
+  if (route === undefined) throw nothingThere();
+  if (request.method !== route.method) return wrongMethod(route.method);
+  const seq = Number(route.path.exec(pathname)?.[1] ?? 0);
+  return route.answer(parts, { query: searchParams, seq, body: request.body });
 }
 
 interface ApiRequest {
-  readonly query: QueryValues;
+  readonly query: URLSearchParams;
   readonly seq: number;
   readonly body: Uint8Array;
 }
@@ -91,31 +73,22 @@ const mostRows = 200;
 const longestText = 500;
 
 async function readInbox({ location, inbox, replays }: ApiParts): Promise<WireInbox> {
-  await inbox.checkReadable();
-  return { location, targets: replays.targets };
-}
-
-async function readChanges({ inbox }: ApiParts): Promise<WireChanges> {
-  return { mark: await inbox.changeMark() };
+  return { location, targets: replays.targets, mark: await inbox.changeMark() };
 }
 
 function readPage({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<WirePage> {
-  const text = query.text('text') ?? '';
+  const text = textIn(query, 'text') ?? '';
   if (text.length > longestText)
     throw badRequest(`The query's text has more than ${longestText} characters.`);
-  return listPage(
-    inbox,
-    {
-      text,
-      limit: query.number('limit', 1, mostRows) ?? defaultRows,
-      before: query.number('before'),
-      after: query.number('after'),
-      verdicts: query.verdicts(),
-      since: query.number('since'),
-      until: query.number('until'),
-    },
-    clock,
-  );
+  const filter = {
+    text,
+    limit: numberIn(query, 'limit', 1, mostRows) ?? defaultRows,
+    before: numberIn(query, 'before'),
+    after: numberIn(query, 'after'),
+    verdicts: verdictsIn(query),
+    ...windowIn(query),
+  };
+  return listPage(inbox, filter, clock);
 }
 
 async function readDelivery({ inbox }: ApiParts, { seq }: ApiRequest): Promise<WireDelivery> {
@@ -133,12 +106,11 @@ async function bodyAnswer({ inbox }: ApiParts, { seq }: ApiRequest): Promise<Ans
 }
 
 function readCounts({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<WireCounts> {
-  const window = { since: query.number('since'), until: query.number('until') };
-  return countDeliveries(inbox, window, clock.now());
+  return countDeliveries(inbox, windowIn(query), clock.now());
 }
 
 function inInbox<T>(value: T | undefined, seq: number): T {
-  if (value === undefined) throw new RequestProblem(notInInbox(seq));
+  if (value === undefined) throw notInInbox(seq);
   return value;
 }
 
@@ -146,16 +118,15 @@ function openSession({ keys }: ApiParts, { body }: ApiRequest): WireSession {
   const { key, reloadKey } = membersOf(body);
   const isReload = typeof reloadKey === 'string';
   const session = isReload ? keys.reload(reloadKey) : keys.exchange(typeof key === 'string' ? key : '');
-  if (session === undefined) throw new RequestProblem(isReload ? noToken : wrongKey);
-  return session;
+  if (session !== undefined) return session;
+  if (isReload) throw noToken();
+  throw new RequestProblem(
+    401,
+    'wrong-key',
+    'The key is not the one of this server, was used before, or is more than ten minutes old.',
+    'Open the address that it printed last.',
+  );
 }
-
-const wrongKey: ApiProblem = {
-  status: 401,
-  code: 'wrong-key',
-  problem: 'The key is not the one of this server, was used before, or is more than ten minutes old.',
-  hint: 'Open the address that it printed last.',
-};
 
 function replay({ replays }: ApiParts, { body }: ApiRequest): Promise<WireReplayed> {
   const { seq, target } = membersOf(body);
@@ -171,32 +142,34 @@ function membersOf(body: Uint8Array): { readonly [name: string]: Json | undefine
   return isObject(value) ? value : {};
 }
 
-class QueryValues {
-  readonly #values: URLSearchParams;
+function textIn(query: URLSearchParams, name: string): string | undefined {
+  const [value, ...more] = query.getAll(name);
+  if (more.length > 0) throw badRequest(`The query names ${name} more than once.`);
+  return value;
+}
 
-  constructor(path: string) {
-    this.#values = new URLSearchParams(/\?(.*)$/s.exec(path)?.[1] ?? '');
-  }
+function numberIn(
+  query: URLSearchParams,
+  name: string,
+  min = 0,
+  max = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  const value = textIn(query, name);
+  if (value === undefined) return undefined;
+  const number = /^\d{1,16}$/.test(value) ? Number(value) : -1;
+  if (number >= min && number <= max) return number;
+  throw badRequest(`The query's ${name} must be a whole number from ${min} to ${max}.`);
+}
 
-  text(name: string): string | undefined {
-    const [value, ...more] = this.#values.getAll(name);
-    if (more.length > 0) throw badRequest(`The query names ${name} more than once.`);
-    return value;
-  }
+const windowIn = (query: URLSearchParams) => ({
+  since: numberIn(query, 'since'),
+  until: numberIn(query, 'until'),
+});
 
-  number(name: string, min = 0, max = Number.MAX_SAFE_INTEGER): number | undefined {
-    const value = this.text(name);
-    if (value === undefined) return undefined;
-    const number = /^\d{1,16}$/.test(value) ? Number(value) : -1;
-    if (number >= min && number <= max) return number;
-    throw badRequest(`The query's ${name} must be a whole number from ${min} to ${max}.`);
-  }
-
-  verdicts(): readonly WireListFilter[] | undefined {
-    const names = this.#values.getAll('verdict');
-    if (names.length === 0) return undefined;
-    const verdicts = listFilters.filter((verdict) => names.includes(verdict));
-    if (verdicts.length === new Set(names).size) return verdicts;
-    throw badRequest(`The query's verdict must be one of ${listFilters.join(', ')}.`);
-  }
+function verdictsIn(query: URLSearchParams): readonly WireListFilter[] | undefined {
+  const names = query.getAll('verdict');
+  if (names.length === 0) return undefined;
+  const verdicts = listFilters.filter((verdict) => names.includes(verdict));
+  if (verdicts.length === new Set(names).size) return verdicts;
+  throw badRequest(`The query's verdict must be one of ${listFilters.join(', ')}.`);
 }

@@ -1,14 +1,13 @@
 import { openHttpsServer } from '../http/server/https-server.ts';
 import type { Clock } from '../time/clock.ts';
-import { type Delivery, headerValues } from '../webhook/delivery.ts';
+import type { Delivery } from '../webhook/delivery.ts';
 import { InspectKeys } from './inspect-keys.ts';
-import { foreignHost, ownHosts, securityHeaders } from './request-guard.ts';
+import { checkHost, ownHosts, securityHeaders } from './request-guard.ts';
 import { apiAnswer, type ApiParts } from './api.ts';
-import { nothingThere, problemAnswer, rejectionAnswer } from './request-problem.ts';
+import { nothingThere, RequestProblem, requestProblem, wrongMethod } from './request-problem.ts';
 import { keyParameter } from './wire.ts';
-import { gzipSync } from 'node:zlib';
 import { pageFile, type PageFileName } from '../files/embedded/asset.ts';
-import { acceptsGzip, type Answer } from '../http/server/send-answer.ts';
+import type { Answer } from '../http/server/send-answer.ts';
 
 /** The page serves one person, in a few tabs. */
 const limits = {
@@ -24,9 +23,10 @@ export interface InspectServerOptions extends Omit<ApiParts, 'keys' | 'clock'> {
   /** On 127.0.0.1; 0 means any free port. */
   readonly port: number;
   readonly clock: Pick<Clock, 'now' | 'steady' | 'sleep'>;
-  readonly pageFile?: ReadPageFile | undefined;
-  readonly onNextUrl?: ((url: string) => void) | undefined;
-  readonly onWrongKey?: ((count: number) => void) | undefined;
+  readonly pageFile?: (name: PageFileName) => Uint8Array;
+  readonly onNextUrl: (url: string) => void;
+  /** Called for the first wrong key, the tenth, the hundredth. */
+  readonly onWrongKey: (count: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -43,20 +43,24 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   const url = (): string => `http://${hosts[0] ?? ''}/#${keyParameter}=${keys.key.reveal()}`;
   const keys = new InspectKeys({
     clock,
-    onNext: () => options.onNextUrl?.(url()),
-    onWrong: (count) => options.onWrongKey?.(count),
+    onNext: () => options.onNextUrl(url()),
+    onWrong: options.onWrongKey,
   });
-  const page = pageFiles(options.pageFile);
   const parts = { ...options, keys };
+  const contents = new Map(
+    files.map(([path, name, type]) => [path, { type, content: (options.pageFile ?? pageFile)(name) }]),
+  );
   const handle = async (request: Delivery): Promise<Answer> => {
-    const foreign = foreignHost(request, hosts);
-    if (foreign !== undefined) return problemAnswer(foreign);
-    if (request.path.startsWith('/api/')) return apiAnswer(parts, request);
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const problem = 'The page takes GET only.';
-      return problemAnswer({ status: 405, code: 'bad-request', problem }, { allow: 'GET, HEAD' });
+    try {
+      checkHost(request, hosts);
+      if (request.path.startsWith('/api/')) return await apiAnswer(parts, request);
+      if (request.method !== 'GET' && request.method !== 'HEAD') return wrongMethod('GET, HEAD');
+      const text = contents.get(request.path.replace(/\?.*$/s, ''));
+      if (text === undefined) throw nothingThere();
+      return { status: 200, text };
+    } catch (error) {
+      return requestProblem(error).answer;
     }
-    return page(request) ?? problemAnswer(nothingThere);
   };
   const server = await openHttpsServer({
     host: '127.0.0.1',
@@ -66,7 +70,8 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     limits,
     clock,
     headers: securityHeaders,
-    rejectionAnswer,
+    rejectionAnswer: ({ status, detail }) =>
+      new RequestProblem(status, status === 503 ? 'busy' : 'bad-request', detail).answer,
     handle,
     onError,
   });
@@ -86,23 +91,3 @@ const files: readonly (readonly [path: string, name: PageFileName, type: string]
   ['/style.css', 'style.css', 'text/css; charset=utf-8'],
   ['/icon.svg', 'icon.svg', 'image/svg+xml'],
 ];
-
-type ReadPageFile = (name: PageFileName) => Uint8Array;
-
-function pageFiles(
-  read: ReadPageFile = pageFile,
-): (request: Pick<Delivery, 'path' | 'rawHeaders'>) => Answer | undefined {
-  const contents = new Map(
-    files.map(([path, name, type]) => {
-      const plain = read(name);
-      return [path, { type, plain, gzip: gzipSync(plain, { level: 9 }) }];
-    }),
-  );
-  return (request) => {
-    const file = contents.get(request.path.replace(/\?.*$/s, ''));
-    if (file === undefined) return undefined;
-    const isPacked = acceptsGzip(headerValues(request, 'accept-encoding').join());
-    const headers = { vary: 'accept-encoding', ...(isPacked && { 'content-encoding': 'gzip' }) };
-    return { status: 200, text: { type: file.type, content: isPacked ? file.gzip : file.plain }, headers };
-  };
-}

@@ -8,7 +8,7 @@ import type { Target } from '../receiver/targets/target.ts';
 import { signatureHeaders, type Signer } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
 import { whyNotReplayable } from './queries/describe-delivery.ts';
-import { inboxFailed, notInInbox, RequestProblem } from './request-problem.ts';
+import { notInInbox, requestProblem, RequestProblem } from './request-problem.ts';
 import type { WireReplay, WireReplayed, WireTarget } from './wire.ts';
 
 export interface ReplayTarget extends Target {
@@ -67,17 +67,14 @@ export class Replayer {
     const target = this.#options.targets.find((candidate) => candidate.name === name);
     if (target === undefined) {
       const problem = 'The target is none of those that were named when leads was started.';
-      const hint = '--replay-to names one more';
-      throw new RequestProblem({ status: 403, code: 'forbidden', problem, hint });
+      throw new RequestProblem(403, 'forbidden', problem, '--replay-to names one more');
     }
     const turn = this.#last.then(() => this.#send(seq, target));
     this.#last = turn.catch(() => undefined);
     try {
       return await turn;
     } catch (error) {
-      if (error instanceof RequestProblem) throw error;
-      const failed = inboxFailed(error);
-      throw new RequestProblem({ ...failed, problem: `The replay failed: ${failed.problem}` });
+      throw requestProblem(error, 'The replay failed: ');
     }
   }
 
@@ -90,9 +87,9 @@ export class Replayer {
     const { clock, useInbox } = this.#options;
     return useInbox(target, async (inbox) => {
       const stored = await storedDelivery(inbox, seq);
-      if (stored === undefined) throw new RequestProblem(notInInbox(seq));
+      if (stored === undefined) throw notInInbox(seq);
       const problem = whyNotReplayable(stored);
-      if (problem !== undefined) throw new RequestProblem({ status: 409, code: 'not-replayable', problem });
+      if (problem !== undefined) throw new RequestProblem(409, 'not-replayable', problem);
       const { leadId = '' } = stored;
       const options = { target, inbox, clock, isMove: false };
       const [retried] = await retryRequest([{ ...stored, leadId }], options);

@@ -1,6 +1,6 @@
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import type { InspectKeys } from './inspect-keys.ts';
-import type { ApiProblem } from './request-problem.ts';
+import { RequestProblem } from './request-problem.ts';
 import { tokenHeader } from './wire.ts';
 
 type Head = Pick<Delivery, 'method' | 'path' | 'rawHeaders'>;
@@ -9,61 +9,50 @@ type Head = Pick<Delivery, 'method' | 'path' | 'rawHeaders'>;
 export const ownHosts = (port: number): readonly string[] =>
   ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host);
 
-/** Why a request is not answered, whatever it asks for; undefined where it may be. */
-export function foreignHost(request: Head, hosts: readonly string[]): ApiProblem | undefined {
+/** Every request must pass this check. */
+export function checkHost(request: Head, hosts: readonly string[]): void {
   const [host, ...more] = headerValues(request, 'host');
   const isOwn = host !== undefined && more.length === 0 && hosts.includes(host.toLowerCase());
   // An absolute target names a host of its own (RFC 9112, section 3.2.2).
-  if (isOwn && request.path.startsWith('/')) return undefined;
-  return {
-    status: 403,
-    code: 'forbidden',
-    problem: 'This server is not the one that the request names.',
-    hint: `The address is http://${hosts[0] ?? ''}; through a tunnel, both ends need the same port.`,
-  };
+  if (isOwn && request.path.startsWith('/')) return;
+  throw new RequestProblem(
+    403,
+    'forbidden',
+    'This server is not the one that the request names.',
+    `The address is http://${hosts[0] ?? ''}; through a tunnel, both ends need the same port.`,
+  );
 }
 
 /**
- * Why a request to the API is not answered. Pages of other origins, those of other ports of this machine included, may send
- * requests here, but not with a header of ours, and browsers say where they come from.
+ * Every request to the API must pass this check. Pages of other origins, those of other ports of this machine included, may
+ * send requests here, but not with a header of ours, and browsers say where they come from.
  */
-export function unwantedRequest(request: Head, keys: Pick<InspectKeys, 'isToken'>): ApiProblem | undefined {
-  const fetchSites = headerValues(request, 'sec-fetch-site');
-  if (fetchSites.some((site) => site !== 'same-origin')) return foreignPage;
+export function checkApiRequest(request: Head, keys: Pick<InspectKeys, 'isToken'>): void {
   const [host = ''] = headerValues(request, 'host');
   const origins = headerValues(request, 'origin');
   const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
-  if (isWrite && origins.length !== 1) return foreignPage;
-  if (origins.some((origin) => origin !== `http://${host.toLowerCase()}`)) return foreignPage;
-  if (isWrite && !isJson(request)) {
-    return { status: 415, code: 'bad-request', problem: 'The content type must be application/json.' };
+  if (
+    headerValues(request, 'sec-fetch-site').some((site) => site !== 'same-origin') ||
+    origins.some((origin) => origin !== `http://${host.toLowerCase()}`) ||
+    (isWrite && origins.length !== 1)
+  ) {
+    throw new RequestProblem(403, 'forbidden', 'The request does not come from the page of this server.');
   }
-  if (isSession(request)) return undefined;
-  const [token = '', ...more] = headerValues(request, tokenHeader);
-  return more.length === 0 && keys.isToken(token) ? undefined : noToken;
+  const contentType = headerValues(request, 'content-type').join();
+  if (isWrite && !/^application\/json(\s*;\s*charset=utf-8)?$/i.test(contentType)) {
+    throw new RequestProblem(415, 'bad-request', 'The content type must be application/json.');
+  }
+  const tokens = headerValues(request, tokenHeader);
+  if (request.path !== '/api/session' && !keys.isToken(tokens.join())) throw noToken();
 }
 
-export const noToken: ApiProblem = {
-  status: 401,
-  code: 'no-token',
-  problem: 'The request has no token of this server, which may have been started anew.',
-  hint: 'Open the address that it printed last.',
-};
-
-const sessionPath = '/api/session';
-
-const isSession = ({ path }: Head): boolean => path === sessionPath;
-
-const isJson = (request: Head): boolean => {
-  const types = headerValues(request, 'content-type');
-  return types.length === 1 && /^application\/json(\s*;\s*charset=utf-8)?$/i.test(types[0] ?? '');
-};
-
-const foreignPage: ApiProblem = {
-  status: 403,
-  code: 'forbidden',
-  problem: 'The request does not come from the page of this server.',
-};
+export const noToken = (): RequestProblem =>
+  new RequestProblem(
+    401,
+    'no-token',
+    'The request has no token of this server, which may have been started anew.',
+    'Open the address that it printed last.',
+  );
 
 /** Nothing but our own files is loaded, nothing is sent elsewhere, and no text becomes markup or script. */
 const contentSecurityPolicy = [

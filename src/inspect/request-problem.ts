@@ -1,46 +1,35 @@
 import { describe } from '../describe.ts';
 import type { Answer } from '../http/server/send-answer.ts';
-import type { Rejection } from '../webhook/delivery-answer.ts';
 import type { WireProblem } from './wire.ts';
 
-export interface ApiProblem extends WireProblem {
-  readonly status: number;
-}
-
 export class RequestProblem extends Error {
-  readonly problem: ApiProblem;
+  readonly answer: Answer;
 
-  constructor(problem: ApiProblem) {
-    super(problem.problem);
-    this.problem = problem;
+  constructor(status: number, code: WireProblem['code'], problem: string, hint?: string) {
+    super(problem);
+    this.answer = { status, body: { code, problem, hint } };
   }
 }
 
-export const problemAnswer = (
-  { status, ...body }: ApiProblem,
-  headers: Readonly<Record<string, string>> = {},
-): Answer => ({ status, body, headers });
-
-export const badRequest = (problem: string): RequestProblem =>
-  new RequestProblem({ status: 400, code: 'bad-request', problem });
-
-export const nothingThere: ApiProblem = {
-  status: 404,
-  code: 'not-found',
-  problem: 'There is nothing at this path.',
-};
-
-export const notInInbox = (seq: number): ApiProblem => ({
-  status: 404,
-  code: 'not-found',
-  problem: `Delivery ${seq} is not in the inbox: it was pruned or erased, or there never was one.`,
-});
-
-export function inboxFailed(error: unknown): ApiProblem {
-  const { message: problem, hint } = describe(error);
-  return { status: 503, code: 'inbox-failed', problem, ...(hint !== undefined && { hint }) };
+/** Any other error is a failure of the inbox. `start` is the beginning of its message. */
+export function requestProblem(error: unknown, start = ''): RequestProblem {
+  if (error instanceof RequestProblem) return error;
+  const { message, hint } = describe(error);
+  return new RequestProblem(503, 'inbox-failed', `${start}${message}`, hint);
 }
 
-export function rejectionAnswer({ status, detail: problem }: Rejection): Answer {
-  return problemAnswer({ status, code: status === 503 ? 'busy' : 'bad-request', problem });
+export const badRequest = (problem: string): RequestProblem =>
+  new RequestProblem(400, 'bad-request', problem);
+
+export const nothingThere = (): RequestProblem =>
+  new RequestProblem(404, 'not-found', 'There is nothing at this path.');
+
+export function notInInbox(seq: number): RequestProblem {
+  const problem = `Delivery ${seq} is not in the inbox: it was pruned or erased, or there never was one.`;
+  return new RequestProblem(404, 'not-found', problem);
+}
+
+export function wrongMethod(allow: string): Answer {
+  const { answer } = new RequestProblem(405, 'bad-request', `This path takes ${allow} only.`);
+  return { ...answer, headers: { allow } };
 }

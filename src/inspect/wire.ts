@@ -50,6 +50,8 @@ export interface WireSession {
 export interface WireInbox {
   readonly location: string;
   readonly targets: readonly WireTarget[];
+  /** This text changes whenever a process has written to the inbox. */
+  readonly mark: string;
 }
 
 export interface WireTarget {
@@ -77,12 +79,6 @@ export interface WireRow {
   readonly done: number;
   readonly waiting: number;
   readonly dead: number;
-}
-
-/** `GET /api/changes` */
-export interface WireChanges {
-  /** This text changes whenever a process has written to the inbox. */
-  readonly mark: string;
 }
 
 /**

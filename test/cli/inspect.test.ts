@@ -4,14 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import type {
-  WireDelivery,
-  WireChanges,
-  WireInbox,
-  WirePage,
-  WireProblem,
-  WireReplayed,
-} from '../../src/inspect/wire.ts';
+import type { WireDelivery, WireInbox, WirePage, WireProblem, WireReplayed } from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { arrivalOf } from '../inbox/support.ts';
 import { locationOf } from '../inbox/postgres/location.ts';
@@ -64,10 +57,10 @@ describe('leads inspect', () => {
     const client = await inspectClient(page.url);
     const list = await answerOf<WirePage>(client.get('/api/deliveries'));
     expect(list.rows).toMatchObject([{ leadId: 'a', name: 'Ann', verdict: 'accepted' }]);
-    const { mark } = await answerOf<WireChanges>(client.get('/api/changes'));
-    expect(await answerOf<WireChanges>(client.get('/api/changes'))).toEqual({ mark });
+    const { mark } = await answerOf<WireInbox>(client.get('/api/inbox'));
+    expect(await answerOf<WireInbox>(client.get('/api/inbox'))).toMatchObject({ mark });
     await deliver(listener.url, { id: 'b' });
-    expect((await answerOf<WireChanges>(client.get('/api/changes'))).mark).not.toBe(mark);
+    expect((await answerOf<WireInbox>(client.get('/api/inbox'))).mark).not.toBe(mark);
     const arrived = await answerOf<WirePage>(client.get('/api/deliveries?after=1'));
     expect(arrived.rows).toMatchObject([{ leadId: 'b' }]);
     const found = await answerOf<WirePage>(client.get('/api/deliveries?text=ann'));
@@ -122,7 +115,7 @@ describe('leads inspect', () => {
     const url = 'http://127.0.0.1:1/';
     const page = await inspect(['--inbox', location, '--replay-to', url], freshHome());
     const client = await inspectClient(page.url);
-    const look = () => answerOf<WireProblem>(client.get('/api/changes'));
+    const look = () => answerOf<WireProblem>(client.get('/api/inbox'));
     await expect.poll(() => client.get('/api/inbox').then(({ status }) => status)).toBe(200);
     renameSync(location, `${location}.old`);
     expect(await look()).toMatchObject({
@@ -183,9 +176,9 @@ describe('leads inspect', () => {
     const client = await inspectClient(page.url);
     const described = await answerOf<WireInbox>(client.get('/api/inbox'));
     expect(described.location).not.toContain(new URL(url).password);
-    const { mark } = await answerOf<WireChanges>(client.get('/api/changes'));
+    const { mark } = await answerOf<WireInbox>(client.get('/api/inbox'));
     await inbox.take([arrivalOf({ id: 'b' })]);
-    expect((await answerOf<WireChanges>(client.get('/api/changes'))).mark).not.toBe(mark);
+    expect((await answerOf<WireInbox>(client.get('/api/inbox'))).mark).not.toBe(mark);
     const list = await answerOf<WirePage>(client.get('/api/deliveries'));
     expect(list.rows.map(({ leadId }) => leadId)).toEqual(['b', 'a']);
     expect(await page.end('SIGINT')).toBe(0);

@@ -14,9 +14,6 @@ interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | '
   readonly open: boolean;
 }
 
-/** How long the file that leads the browser to the page stays at the most, in milliseconds. */
-const openingMs = 60_000;
-
 export async function servePage(
   { open, ...options }: PageOptions,
   context: Pick<Context, 'clock' | 'messages' | 'stderr' | 'platform' | 'env'>,
@@ -42,10 +39,7 @@ export async function servePage(
   messages.say(`inspect ${options.location} at:`);
   // The address is printed under --quiet, too: it cannot be guessed.
   stderr.write(`${server.url}\n`);
-  const timer = setTimeout(() => void removeFile(), openingMs);
-  timer.unref();
   const close = async (): Promise<void> => {
-    clearTimeout(timer);
     await removeFile();
     await server.close();
   };

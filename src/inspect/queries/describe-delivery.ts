@@ -6,7 +6,7 @@ import { storedDelivery } from '../../receiver/stored-request.ts';
 import type { RejectReason } from '../../webhook/delivery-answer.ts';
 import type { WireDelivery, WireRow } from '../wire.ts';
 import { curlOf } from './curl-of-delivery.ts';
-import { rowsOf } from './delivery-row.ts';
+import { rowsOf } from './list-page.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { readDocument } from '../../json/scanner.ts';
 

@@ -1,4 +1,4 @@
-import type { WireChanges } from '../../wire.ts';
+import type { WireInbox } from '../../wire.ts';
 import { type AnswerSource, type Problem, problemOf } from './problem.ts';
 
 /**
@@ -59,7 +59,7 @@ export class Live {
     const { api, onLook } = this.#options;
     const startedAt = performance.now();
     try {
-      const { mark } = await api.get<WireChanges>('/api/changes', AbortSignal.timeout(silenceMs));
+      const { mark } = await api.get<WireInbox>('/api/inbox', AbortSignal.timeout(silenceMs));
       if (await onLook(mark !== this.#mark)) this.#mark = mark;
       this.#connect({ state: 'live' });
       this.#delayMs = Math.max(pollMs, idleShare * (performance.now() - startedAt));
