@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { messageOf, UsageError } from '../../errors.ts';
+import { ConfigError, messageOf, UsageError } from '../../errors.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
 import { CurrentKeys } from '../../receiver/credentials.ts';
@@ -166,6 +166,7 @@ async function listen({ flags, settings, context, stop, closers }: ListenParts):
     closers.push(() => renewed);
   }
   const forwarded = Promise.all(workers.map((worker) => worker.run()));
+  let onlyRoundError: ConfigError | undefined;
   const backfilled =
     flags.backfill === undefined || service === undefined
       ? undefined
@@ -173,7 +174,12 @@ async function listen({ flags, settings, context, stop, closers }: ListenParts):
           ...{ service, inbox, receiver, clock, signal, note },
           windowMs: flags.backfill,
           everyMs: flags.backfillEvery,
-          onRound: output.backfill,
+          onRound(round) {
+            const { end, everyMs } = round;
+            const hasNoKey = end.kind === 'failed' && end.error instanceof ConfigError;
+            if (hasNoKey && everyMs === undefined) onlyRoundError = end.error;
+            return output.backfill(round);
+          },
         });
 
   const cause = await stop.reached;
@@ -189,7 +195,9 @@ async function listen({ flags, settings, context, stop, closers }: ListenParts):
   const missed = stop.missed(cause);
   if (missed !== undefined) messages.warn(missed);
   if (stdout.abandoned !== undefined) throw stdout.abandoned;
-  return outcomeOf(cause, flags.count, context.signal);
+  const outcome = outcomeOf(cause, flags.count, context.signal);
+  if (onlyRoundError !== undefined && outcome === 'done' && cause.by !== 'count') throw onlyRoundError;
+  return outcome;
 }
 
 /**
