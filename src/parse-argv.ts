@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { checkOptions, type CommandSpec, type TypedValues } from './commands/flags/command-spec.ts';
+import { checkOptions, type CommandSpec } from './commands/flags/command-spec.ts';
 import {
   argumentTerm,
   type Flag,
@@ -10,6 +10,7 @@ import {
   isSwitch,
   longName,
   type OptionsOf,
+  type TypedValues,
 } from './commands/flags/flag.ts';
 import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';

@@ -14,6 +14,7 @@ import {
   longName,
   type OptionsOf,
   type Switch,
+  type TypedValues,
   type ValueFlag,
 } from './flag.ts';
 
@@ -117,9 +118,6 @@ export function command(
 export const commandGroup = (
   spec: CommandTexts & { readonly subcommands: readonly CommandSpec[] },
 ): CommandSpec => ({ arguments: {}, flags: {}, ...spec });
-
-/** Text or texts by option name, true for a flag without a value, false for `--no-NAME`. */
-export type TypedValues = Readonly<Record<string, unknown>>;
 
 interface CheckedSpec extends Pick<CommandSpec, 'arguments' | 'flags'> {
   readonly settle?: ((options: never) => object) | undefined;

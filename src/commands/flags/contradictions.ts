@@ -1,6 +1,14 @@
 import { UsageError } from '../../errors.ts';
-import type { TypedValues } from './command-spec.ts';
-import { type Arguments, type Flag, type Flags, flagTerm, isSwitch, longName, orList } from './flag.ts';
+import {
+  type Arguments,
+  type Flag,
+  type Flags,
+  flagTerm,
+  isSwitch,
+  longName,
+  orList,
+  type TypedValues,
+} from './flag.ts';
 
 interface Declared {
   readonly arguments: Arguments;

@@ -13,6 +13,9 @@ interface FlagText {
   readonly without?: readonly string[];
 }
 
+/** Text or texts by option name, true for a flag without a value, false for `--no-NAME`. */
+export type TypedValues = Readonly<Record<string, unknown>>;
+
 export interface Switch extends FlagText {
   /** Written as `--no-NAME`; the option is true unless it is given. */
   readonly negated?: true;
