@@ -13,6 +13,8 @@ const leftOut = [
   // conf checks values with it when it is given a schema; ours is checked before.
   'ajv/dist/2020.js',
   'ajv-formats',
+  // cli-table3 colours borders with it; ours have no colour.
+  '@colors/colors/safe',
   // HTTP/2, bodies of fetch, and the parser for processors without SIMD.
   join(undici, 'lib/dispatcher/client-h2.js'),
   join(undici, 'lib/web/fetch/body.js'),

@@ -1,7 +1,25 @@
+import Table from 'cli-table3';
 import { sanitize } from './terminal/terminal.ts';
-import { textWidth, widestOf, wrapColumns } from './table.ts';
+import { widestOf } from './table.ts';
 
 const gap = '  ';
+const noBorders = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: gap,
+};
 
 export interface FieldsOptions {
   /** The columns of the terminal, to which values are wrapped; undefined when piped: one line a field. */
@@ -18,21 +36,51 @@ const readable = 20;
  */
 export function renderFields(
   fields: readonly (readonly [name: string, value: string])[],
-  { width, name: paint = (text) => text }: FieldsOptions,
+  options: FieldsOptions,
 ): string {
+  const { width, name: paint = (text: string) => text } = options;
   const names = fields.map(([name]) => sanitize(name));
+  const values = fields.map(([, value]) => sanitize(value));
   const nameWidth = widestOf(names);
-  const room = width === undefined ? Number.POSITIVE_INFINITY : width - nameWidth - gap.length;
-  const isStacked = width !== undefined && room < readable;
-  const valueWidth = isStacked ? Math.max(2, width - gap.length) : room;
-  const lines = fields.flatMap(([, value], i) => {
-    const name = names[i] ?? '';
-    const wrapped = wrapColumns(sanitize(value), valueWidth);
-    if (isStacked) return [paint(name), ...wrapped.map((line) => gap + line)];
-    const [first = '', ...further] = wrapped;
-    const padding = ' '.repeat(nameWidth - textWidth(name)) + gap;
-    const indent = ' '.repeat(nameWidth) + gap;
-    return [`${paint(name)}${padding}${first}`, ...further.map((line) => indent + line)];
+  if (width !== undefined && width - nameWidth - gap.length < readable) {
+    return stacked(names, values, width, paint);
+  }
+  const lines = draw(
+    values.map((value, i) => [names[i] ?? '', value]),
+    width === undefined ? undefined : [nameWidth, width - nameWidth - gap.length],
+  );
+  // Names are painted afterwards, because cli-table3 may cut one in the middle of a colour's code.
+  const unpainted = names.filter((name) => name !== '');
+  const painted = lines.map((line) => {
+    const [name] = unpainted;
+    if (name === undefined || !line.startsWith(name)) return line;
+    unpainted.shift();
+    return paint(name) + line.slice(name.length);
   });
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+  return `${painted.join('\n')}\n`;
+}
+
+function stacked(
+  names: readonly string[],
+  values: readonly string[],
+  width: number,
+  paint: (text: string) => string,
+): string {
+  const lines = values.flatMap((value, i) => {
+    const drawn = value === '' ? [] : draw([[value]], [Math.max(1, width - gap.length)]);
+    return [paint(names[i] ?? ''), ...drawn.map((line) => gap + line)];
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** Draws lines without trailing spaces; with `colWidths`, cells are wrapped to them. */
+function draw(rows: readonly string[][], colWidths: number[] | undefined): string[] {
+  const table = new Table({
+    chars: noBorders,
+    // Colours come from the caller: cli-table3 would also draw them into a pipe.
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+    ...(colWidths !== undefined && { colWidths, wordWrap: true, wrapOnWordBoundary: false }),
+  });
+  table.push(...rows);
+  return table.toString().replace(/ +$/gm, '').split('\n');
 }

@@ -196,16 +196,6 @@ const spacingMark = /\p{Mc}/gu;
 export const truncate = (text: string, width: number): string =>
   textWidth(text) <= width ? text : `${text.slice(0, fittingLength(text, width - 1))}…`;
 
-export function wrapColumns(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (let start = 0; start < text.length;) {
-    const line = text.slice(start, start + Math.max(1, fittingLength(text.slice(start), width)));
-    lines.push(line);
-    start += line.length;
-  }
-  return lines;
-}
-
 function fittingLength(text: string, width: number): number {
   for (let limit = width; limit > 0; limit -= 1) {
     const { index } = measure(text, { limit, ellipsis: '' });
