@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { describe, noteText } from '../../describe.ts';
 import { messageOf, ServiceError } from '../../errors.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Messages } from '../../output/messages.ts';
@@ -101,11 +102,12 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
     const isInterrupted = end.kind === 'interrupted';
     const isIncomplete = end.kind === 'failed' || end.kind === 'unproven';
     if (end.kind === 'failed') {
-      const message = messageOf(end.error);
+      const { message, hint } = describe(end.error);
       // An outage is one cause, in whichever form it shows.
       const cause = end.error instanceof ServiceError ? 'outage' : withoutNumbers(message);
       const next = everyMs === undefined ? '' : `; trying again every ${formatSeconds(everyMs)}`;
-      if (failing?.cause !== cause) messages.warn(`the backfill ended early: ${message}${next}`);
+      if (failing?.cause !== cause)
+        messages.warn(noteText({ message: `the backfill ended early: ${message}${next}`, hint }));
       failing = { cause, since: failing?.since ?? startedAt };
     } else if (failing !== undefined && !isInterrupted) {
       const awayMs = startedAt + durationMs - failing.since;
