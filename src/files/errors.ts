@@ -88,11 +88,6 @@ export function fileInUse(path: string, file: string, pid: number, host: string 
   });
 }
 
-export const shorterThanCheckpoint = (path: string, size: number, expected: number) =>
-  new DataError(`${path} has ${size} bytes, but its checkpoint says ${expected}`, {
-    hint: (front) => `start again without ${front.option('resume')}`,
-  });
-
 export const addonNotLoaded = (directory: string, cause: unknown) =>
   new ConfigError(`cannot load the database's code from ${directory}: ${messageOf(cause)}`, {
     hint: 'set TMPDIR to a directory with 10 MB to spare, on a file system that is not mounted noexec',

@@ -1,5 +1,5 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
-import { shorterThanCheckpoint, withOutputErrors } from './errors.ts';
+import { withOutputErrors } from './errors.ts';
 
 /**
  * A crash may cut this file anywhere, but bytes written before a successful `sync` are on disk. After one
@@ -27,17 +27,10 @@ export class PartialFile {
     );
   }
 
-  /**
-   * Continues after the first `size` bytes and truncates the file there. Throws a `DataError` when it is
-   * shorter.
-   */
+  /** Continues after the first `size` bytes of a file that has as many, and truncates it there. */
   static async resume(path: string, size: number): Promise<PartialFile> {
     const file = await withOutputErrors(path, () => open(path, 'r+'));
     try {
-      const stat = await file.stat();
-      if (stat.size < size) {
-        throw shorterThanCheckpoint(path, stat.size, size);
-      }
       await withOutputErrors(path, () => file.truncate(size));
     } catch (error) {
       await file.close();

@@ -89,7 +89,6 @@ interface ReadinessOptions {
  */
 export class Readiness {
   readonly #options: ReadinessOptions;
-  #isServing = false;
   #problem: Promise<string | undefined> = Promise.resolve(undefined);
   #askedAt = -Infinity;
 
@@ -97,14 +96,9 @@ export class Readiness {
     this.#options = options;
   }
 
-  serving(): void {
-    this.#isServing = true;
-  }
-
   /** Why nothing is to be sent here, in one line; undefined when it is ready. */
   async whyNot(): Promise<string | undefined> {
     const { stopping, clock } = this.#options;
-    if (!this.#isServing) return 'starting';
     if (stopping.aborted) return 'draining: it is about to end';
     const now = clock.steady();
     if (now - this.#askedAt >= freshMs) {

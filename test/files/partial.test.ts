@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { PartialFile } from '../../src/files/partial.ts';
-import { descriptorsOn } from '../support/descriptors.ts';
 import { readJsonState, writeJsonState } from '../../src/files/json-state.ts';
 
 const place = () => join(mkdtempSync(join(tmpdir(), 'leads-partial-')), 'file');
@@ -19,17 +18,6 @@ describe('a partial file', () => {
     await file.close();
     expect(file.size).toBe(7);
     expect(readFileSync(path, 'utf8')).toBe('kept on');
-  });
-
-  it('is an error when it is shorter than its checkpoint says', async () => {
-    const path = place();
-    writeFileSync(path, 'abc');
-    await expect(PartialFile.resume(path, 4)).rejects.toMatchObject({
-      code: 'invalid_data',
-      message: `${path} has 3 bytes, but its checkpoint says 4`,
-      hint: 'start again without resume',
-    });
-    expect(descriptorsOn(path)).toBe(0);
   });
 
   it('fails every step after one failure: a later write must not hide it', async () => {

@@ -9,7 +9,8 @@ import { openWire, statuses } from '../support/wire.ts';
 async function start(host = '127.0.0.1', limits = {}) {
   const clock = new FakeClock();
   const inbox = { checkWritable: () => Promise.resolve() };
-  const readiness = new Readiness({ inbox, clock, stopping: new AbortController().signal });
+  const stop = new AbortController();
+  const readiness = new Readiness({ inbox, clock, stopping: stop.signal });
   const server = await openAdminServer({
     host,
     addressOption: 'admin',
@@ -21,7 +22,7 @@ async function start(host = '127.0.0.1', limits = {}) {
     limits,
   });
   onTestFinished(() => server.close(0));
-  return { server, readiness };
+  return { server, stop };
 }
 
 /** Head and body of the answer to one request. */
@@ -40,17 +41,17 @@ const get = (path: string, method = 'GET', host = 'localhost'): string[] => [
 
 describe('the admin socket', () => {
   it('says that the process lives, and whether it is ready', async () => {
-    const { server, readiness } = await start();
+    const { server, stop } = await start();
     expect(await ask(server.port, get('/livez'))).toMatchObject({ body: 'alive\n' });
-    const starting = await ask(server.port, get('/readyz?verbose'));
-    expect(starting.head).toMatch(/^HTTP\/1.1 503 /);
-    expect(starting.body).toBe('not ready: starting\n');
-    readiness.serving();
-    const ready = await ask(server.port, get('/readyz'));
+    const ready = await ask(server.port, get('/readyz?verbose'));
     expect(ready.head).toMatch(
       /^HTTP\/1.1 200 [^]*content-type: text\/plain; charset=utf-8[^]*cache-control: no-store/,
     );
     expect(ready.body).toBe('ready\n');
+    stop.abort();
+    const draining = await ask(server.port, get('/readyz'));
+    expect(draining.head).toMatch(/^HTTP\/1.1 503 /);
+    expect(draining.body).toMatch(/^not ready: draining/);
   });
 
   it('serves metrics under the content type of OpenMetrics 1.0', async () => {
@@ -63,8 +64,7 @@ describe('the admin socket', () => {
   it.each(['/livez', '/readyz', '/metrics'])(
     'answers HEAD of %s like GET, without the body',
     async (path) => {
-      const { server, readiness } = await start();
-      readiness.serving();
+      const { server } = await start();
       const [whole, head] = await Promise.all([
         ask(server.port, get(path)),
         ask(server.port, get(path, 'HEAD')),

@@ -20,8 +20,6 @@ function readinessOf(clock: FakeClock, stop = new AbortController()) {
 describe('a receiver', () => {
   it('is ready from when its socket is open until it is to end', async () => {
     const { inbox, readiness, stop } = readinessOf(new FakeClock());
-    expect(await readiness.whyNot()).toBe('starting');
-    readiness.serving();
     expect(await readiness.whyNot()).toBeUndefined();
     stop.abort();
     expect(await readiness.whyNot()).toMatch(/^draining/);
@@ -31,7 +29,6 @@ describe('a receiver', () => {
   it('is not ready while its inbox cannot be written, says why in one line, and is again afterwards', async () => {
     const clock = new FakeClock();
     const { inbox, readiness } = readinessOf(clock);
-    readiness.serving();
     inbox.answer = () => Promise.reject(new Error('cannot store:\r\nno space left'));
     expect(await readiness.whyNot()).toBe('cannot store: no space left');
     inbox.answer = () => Promise.resolve();
@@ -42,7 +39,6 @@ describe('a receiver', () => {
   it('asks its inbox once a second, however many ask', async () => {
     const clock = new FakeClock();
     const { inbox, readiness } = readinessOf(clock);
-    readiness.serving();
     await Promise.all(Array.from({ length: 50 }, () => readiness.whyNot()));
     clock.advance(999);
     await readiness.whyNot();
@@ -55,7 +51,6 @@ describe('a receiver', () => {
   it('is not ready while its inbox does not answer', async () => {
     const clock = new FakeClock();
     const { inbox, readiness } = readinessOf(clock);
-    readiness.serving();
     inbox.answer = () => new Promise(() => undefined);
     const asked = readiness.whyNot();
     await expect.poll(() => clock.sleeps).toEqual([2000]);

@@ -14,7 +14,8 @@ const counts = z.object({
   duplicates: z.int(),
   withoutId: z.int(),
   retries: z.int(),
-  leftOut: z.optional(z.array(z.string())),
+  restarts: z._default(z.int(), 0),
+  leftOut: z._default(z.array(z.string()), []),
 });
 
 /** An interrupted export continues here: everything that this says of the partial file is on disk. */
@@ -37,7 +38,7 @@ const checkpointSchema = z.object({
 });
 
 export type Checkpoint = z.output<typeof checkpointSchema>;
-export type Counts = z.output<typeof counts>;
+export type Totals = z.output<typeof counts>;
 
 /** Throws a `UsageError` that names what differs between an interrupted export and the flags of this run. */
 export function checkSameExport(

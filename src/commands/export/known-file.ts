@@ -24,14 +24,9 @@ export async function findKnownFile(
 ): Promise<KnownFile | undefined> {
   const size = await sizeOf(path);
   if (size === undefined || size === 0) return undefined;
-  const file = bookmark?.file;
-  if (file === undefined) {
-    const reason =
-      bookmark === undefined
-        ? 'there is no bookmark yet'
-        : 'the last run with this bookmark wrote to another place';
-    throw unknownFile(path, reason);
-  }
+  if (bookmark === undefined) throw unknownFile(path, 'there is no bookmark yet');
+  const { file } = bookmark;
+  if (file === undefined) throw unknownFile(path, 'the last run with this bookmark wrote to another place');
   if (file.bytes !== size) {
     throw unknownFile(path, `it has ${size} bytes, and had ${file.bytes} when the bookmark was written`);
   }
@@ -45,10 +40,13 @@ export async function findKnownFile(
  * Rereads the file at the end of a walk, or after a crash, where more bytes may stand after the known ones. Throws a `UsageError`
  * when it does not begin with those any more.
  */
-export async function reopenKnownFile(path: string, before: KnownFile | OutputFile): Promise<KnownFile> {
-  if ('digest' in before && (await isUnchanged(path, before.digest))) return before;
-  const file = 'digest' in before ? before.file : before;
-  const digest = await digestIfKnown(path, file);
+export async function reopenKnownFile(
+  path: string,
+  file: OutputFile,
+  earlier: FileDigest | undefined,
+): Promise<KnownFile> {
+  const isSame = earlier !== undefined && (await isUnchanged(path, earlier));
+  const digest = isSame ? earlier : await digestIfKnown(path, file);
   if (digest === undefined) throw changedMeanwhile(path);
   return { file, digest };
 }

@@ -90,8 +90,6 @@ export type TypedOptions = OptionsOf<typeof flags>;
 export interface ExportOptions extends Omit<TypedOptions, 'format' | 'gzip'> {
   readonly format: RecordFormat;
   readonly gzip: boolean;
-  /** The flags that the name of the file stands for. */
-  readonly implied: readonly string[];
 }
 
 /** `-o -` is stdout; the ending of another name says how to write, where no flag does. */
@@ -99,15 +97,5 @@ export function settleOptions(typed: TypedOptions): ExportOptions {
   const output = typed.output === '-' ? undefined : typed.output;
   const [, ending, gz] = /(?:\.(\w+?))?(\.gz)?$/i.exec(output ?? '') ?? [];
   const format = typed.format ?? recordFormats.find((form) => form === ending?.toLowerCase());
-  const implied: string[] = [];
-  if (typed.format === undefined && format !== undefined && format !== 'ndjson')
-    implied.push(`--format ${format}`);
-  if (gz !== undefined && typed.gzip === undefined) implied.push('--gzip');
-  return {
-    ...typed,
-    output,
-    format: format ?? 'ndjson',
-    gzip: typed.gzip ?? gz !== undefined,
-    implied,
-  };
+  return { ...typed, output, format: format ?? 'ndjson', gzip: typed.gzip ?? gz !== undefined };
 }

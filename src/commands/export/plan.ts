@@ -11,14 +11,19 @@ import type { LeadQuery, ListingOptions } from '../../service/listing-types.ts';
 import type { Position } from '../../service/pagers/position.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { type Bookmark, IncrementalWindow, readBookmark } from './bookmark.ts';
-import type { Counts } from './checkpoint.ts';
+import type { Totals } from './checkpoint.ts';
 import type { ExportOptions } from './options.ts';
 
 const usualOverlapMs = 86_400_000;
 
-export interface ExportPlan {
+export interface ExportRequest {
   readonly service: Service;
   readonly options: ExportOptions;
+  readonly context: ExportContext;
+  readonly totals: Totals;
+}
+
+export interface ExportPlan extends ExportRequest {
   /** When the first attempt began, in ms: relative times count from here. */
   readonly startedAt: number;
   readonly query: LeadQuery;
@@ -39,11 +44,8 @@ export interface ExportPlan {
  * Resolves times against `startedAt` (ms) and reads the bookmark of `--bookmark`, which must be locked by now. Throws a
  * `UsageError` for a bookmark of another service or of other filters.
  */
-export async function planExport(
-  service: Service,
-  options: ExportOptions,
-  startedAt: number,
-): Promise<ExportPlan> {
+export async function planExport(request: ExportRequest, startedAt: number): Promise<ExportPlan> {
+  const { service, options } = request;
   const { query, filter } = resolveFilter(options, startedAt, service.messages);
   const { id, item } = service.dialect;
   const account = {
@@ -82,8 +84,7 @@ export async function planExport(
     return true;
   };
   return {
-    service,
-    options,
+    ...request,
     startedAt,
     query: { ...query, since },
     passes,
@@ -116,11 +117,6 @@ export const latest = (a: number | undefined, b: number | undefined): number | u
 
 export type ExportContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'status' | 'stdout' | 'pid'>;
 
-export interface Totals extends Counts {
-  leftOut: string[];
-  restarts: number;
-}
-
 export const noTotals = (): Totals => ({
   leads: 0,
   duplicates: 0,
@@ -129,19 +125,6 @@ export const noTotals = (): Totals => ({
   restarts: 0,
   leftOut: [],
 });
-
-export interface ExportRequest {
-  readonly service: Service;
-  readonly options: ExportOptions;
-  readonly context: ExportContext;
-  readonly totals: Totals;
-}
-
-export interface ExportRun {
-  readonly plan: ExportPlan;
-  readonly context: ExportContext;
-  readonly totals: Totals;
-}
 
 export type Publication = 'appended' | `replaced ${string}`;
 

@@ -78,7 +78,7 @@ async function place({ plan, paths, checkpoint, target }: Publishing, file: Part
       ? undefined
       : before === undefined
         ? await findKnownFile(paths.file, options, plan.bookmark)
-        : await reopenKnownFile(paths.file, target ?? before);
+        : await reopenKnownFile(paths.file, before, target?.digest);
   // Without leads there is nothing to append, not even the empty member of a compressed file.
   if (base !== undefined && counts.leads === 0) return { written: base.file, publication: 'appended' };
   const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, plan, base === undefined);

@@ -12,10 +12,8 @@ import { noTotals, type Written } from './plan.ts';
 
 export async function run(options: ExportOptions, context: Context): Promise<Outcome> {
   const { clock, messages, stdout } = context;
-  const { output, implied } = options;
+  const { output } = options;
   if (output === undefined && stdout.isTTY === true) rejectBinary(options);
-  if (implied.length > 0)
-    messages.note('implied', `the name ${output ?? ''} implies ${implied.join(' and ')}`);
   const service = await openService(context);
   const startedAt = clock.now();
   const totals = noTotals();
@@ -39,8 +37,10 @@ export async function run(options: ExportOptions, context: Context): Promise<Out
   messages.say(summaryLine({ ...totals, ...written, durationMs }, destination));
   const { leftOut } = totals;
   if (leftOut.length > 0) {
+    const listed = leftOut.slice(0, mostListed).join(', ');
+    const more = leftOut.length > mostListed ? ', …' : '';
     const records = counted(leftOut.length, 'record is', 'records are');
-    throw new DataError(`${records} not valid JSON and left out: ${listed(leftOut)}`, {
+    throw new DataError(`${records} not valid JSON and left out: ${listed}${more}`, {
       hint: 'the other leads are written; the service can mend what it sends',
     });
   }
@@ -57,8 +57,3 @@ function rejectBinary({ format, gzip }: ExportOptions): void {
     hint: `redirect it, or use -o FILE${format === 'xlsx' ? '.xlsx' : ''}`,
   });
 }
-
-const listed = (names: readonly string[]): string =>
-  names.length <= mostListed
-    ? names.join(', ')
-    : `${names.slice(0, mostListed).join(', ')} and ${names.length - mostListed} more`;

@@ -29,7 +29,6 @@ import {
   type Destination,
   type ExportPlan,
   type ExportRequest,
-  type ExportRun,
   noTotals,
   planExport,
   type Publication,
@@ -66,11 +65,11 @@ export async function exportToFile(request: ExportRequest, paths: FilePaths): Pr
 }
 
 async function publishInterrupted(
-  { service, options }: ExportRequest,
+  request: ExportRequest,
   paths: FilePaths,
   { checkpoint, hasPartial }: Interrupted,
 ): Promise<Publication | undefined> {
-  const plan = await planExport(service, options, checkpoint.startedAt);
+  const plan = await planExport(request, checkpoint.startedAt);
   const identity = exportIdentity(plan);
   // The bookmark, and with it the start of the next walk, may have moved already.
   const hasMoved = checkpoint.bookmark !== null && identity['bookmark'] === startOf(checkpoint.bookmark);
@@ -89,13 +88,12 @@ async function writeFile(
   paths: FilePaths,
   checkpoint?: Checkpoint,
 ): Promise<Written> {
-  const { service, options, context, totals } = request;
-  const plan = await planExport(service, options, checkpoint?.startedAt ?? context.clock.now());
+  const { context, totals } = request;
+  const plan = await planExport(request, checkpoint?.startedAt ?? context.clock.now());
   Object.assign(totals, checkpoint?.counts);
-  const run = { plan, context, totals };
   const before = totals.leads;
-  const destination = await openDestination(run, paths, checkpoint);
-  if (destination !== undefined) return { before, publication: await exportLeads(run, destination) };
+  const destination = await openDestination(plan, paths, checkpoint);
+  if (destination !== undefined) return { before, publication: await exportLeads(plan, destination) };
   const leads = counted(before, 'lead', 'leads');
   context.messages.note(
     'discarded',
@@ -110,11 +108,10 @@ async function writeFile(
  * them. Throws a `UsageError` where the output or the flags are not those of the checkpoint.
  */
 async function openDestination(
-  run: ExportRun,
+  plan: ExportPlan,
   paths: FilePaths,
   checkpoint: Checkpoint | undefined,
 ): Promise<FileDestination | undefined> {
-  const { plan } = run;
   const { options } = plan;
   const identity = exportIdentity(plan);
   if (checkpoint !== undefined) checkSameExport(checkpoint, identity, paths);
@@ -132,7 +129,7 @@ async function openDestination(
     const compression = options.gzip && partialIsOutput(options) ? gzipSink(plain) : undefined;
     const records = await recordWriter('ndjson', compression ?? plain);
     const parts = { paths, identity, file, records, compression, target };
-    return new FileDestination(run, parts, checkpoint);
+    return new FileDestination(plan, parts, checkpoint);
   } catch (error) {
     await file.close();
     throw error;
@@ -155,18 +152,18 @@ interface Parts {
 /** A partial file with a checkpoint beside it, which says how much of it is on disk and where the next page begins. */
 class FileDestination implements Destination {
   readonly status: StatusLine | undefined;
-  readonly #run: ExportRun;
+  readonly #plan: ExportPlan;
   readonly #parts: Parts;
   #latest: Checkpoint;
   #saved: Checkpoint | undefined;
   #savedAt: number;
 
-  constructor(run: ExportRun, parts: Parts, from: Checkpoint | undefined) {
-    this.status = run.context.status;
-    this.#run = run;
+  constructor(plan: ExportPlan, parts: Parts, from: Checkpoint | undefined) {
+    this.status = plan.context.status;
+    this.#plan = plan;
     this.#parts = parts;
     this.#saved = from;
-    this.#savedAt = run.context.clock.now();
+    this.#savedAt = plan.context.clock.now();
     this.#latest = this.#checkpoint(from?.position ?? { style: 'start' });
   }
 
@@ -188,7 +185,7 @@ class FileDestination implements Destination {
     if (next === undefined) return;
     this.#latest = this.#checkpoint(next);
     const grown = this.#latest.bytes - (this.#saved?.bytes ?? 0);
-    const waitedMs = this.#run.context.clock.now() - this.#savedAt;
+    const waitedMs = this.#plan.context.clock.now() - this.#savedAt;
     if (waitedMs >= checkpointEveryMs || grown >= checkpointEveryBytes) await this.#save();
   }
 
@@ -197,21 +194,16 @@ class FileDestination implements Destination {
   }
 
   async end(): Promise<Publication | undefined> {
-    const { plan } = this.#run;
-    await this.#parts.records.end();
+    const plan = this.#plan;
+    const { paths, target, file, records } = this.#parts;
+    await records.end();
     this.#latest = this.#checkpoint(null, plan.window?.bookmark(plan.account) ?? null);
     await this.#save();
-    const publishing = {
-      plan,
-      paths: this.#parts.paths,
-      checkpoint: this.#latest,
-      target: this.#parts.target,
-    };
-    return publishFile(publishing, this.#parts.file);
+    return publishFile({ plan, paths, checkpoint: this.#latest, target }, file);
   }
 
   async breakOff(error: unknown): Promise<string | undefined> {
-    const { options } = this.#run.plan;
+    const { options } = this.#plan;
     const { checkpoint, partial } = this.#parts.paths;
     const isUnproven = error instanceof IncompleteError;
     // A flush that fails makes saving fail as well, which says it.
@@ -239,8 +231,7 @@ class FileDestination implements Destination {
   }
 
   async #keepPages(isUnproven: boolean): Promise<string> {
-    const { plan, context, totals } = this.#run;
-    const { bookmark } = plan.options;
+    const { options, context, totals } = this.#plan;
     // The last page, if it proves nothing, is kept after the checkpoint: it is to be read and counted again.
     let { leads } = isUnproven ? totals : this.#latest.counts;
     try {
@@ -250,7 +241,7 @@ class FileDestination implements Destination {
       // The first failure is the one to report; the checkpoint before it still holds.
       context.messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
     }
-    const resumes = bookmark !== undefined;
+    const resumes = options.bookmark !== undefined;
     const how = isUnproven
       ? `the next run reads the list again; ${resumes ? '' : '--resume '}--accept-incomplete takes them for everything`
       : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
@@ -269,16 +260,20 @@ class FileDestination implements Destination {
     await this.#parts.file.sync();
     await writeJsonState(this.#parts.paths.checkpoint, this.#latest);
     this.#saved = this.#latest;
-    this.#savedAt = this.#run.context.clock.now();
+    this.#savedAt = this.#plan.context.clock.now();
   }
 
   #checkpoint(position: Checkpoint['position'], bookmark: Checkpoint['bookmark'] = null): Checkpoint {
-    const { plan, totals } = this.#run;
-    const { leads, duplicates, withoutId, retries, leftOut } = totals;
+    const { identity, target, file } = this.#parts;
     return {
-      ...{ version: 1, startedAt: plan.startedAt, of: this.#parts.identity },
-      ...{ appendTo: this.#parts.target?.file ?? null, position, bytes: this.#parts.file.size, bookmark },
-      counts: { leads, duplicates, withoutId, retries, leftOut },
+      version: 1,
+      startedAt: this.#plan.startedAt,
+      of: identity,
+      appendTo: target?.file ?? null,
+      position,
+      bytes: file.size,
+      bookmark,
+      counts: { ...this.#plan.totals },
     };
   }
 }
@@ -292,7 +287,11 @@ function exportIdentity({ account, query, options, bookmark }: ExportPlan): Reco
     ...account,
     since: isoTime(query.since),
     until: isoTime(query.until),
-    ...{ format, fields, gzip, limit, pageSize },
+    format,
+    fields,
+    gzip,
+    limit,
+    pageSize,
     bookmark: options.bookmark !== undefined && startOf(bookmark),
     escape: options.escape,
     bom: options.bom,

@@ -9,12 +9,13 @@ import type { OutputPlace } from '../../files/output-place.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { slept } from '../../time/clock.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import {
   type Destination,
   type ExportContext,
+  type ExportPlan,
   type ExportRequest,
-  type ExportRun,
   formOf,
   planExport,
   type Written,
@@ -23,23 +24,24 @@ import { exportLeads } from './walk.ts';
 
 /** Writes an export whose bytes cannot be taken back: to stdout, or to a file that is a device or a pipe. */
 export async function exportToStream(
-  { service, options, context, totals }: ExportRequest,
+  request: ExportRequest,
   place: Exclude<OutputPlace, { kind: 'file' }> | undefined,
 ): Promise<Written> {
+  const { options, context } = request;
   const { output = '' } = options;
   if (options.resume) throw new UsageError(`--resume: ${output} is no file that can be continued`);
   const startedAt = context.clock.now();
   const to = place === undefined ? standardOutput(context) : await openStreamOutput(place, output, context);
-  const run = { plan: await planExport(service, options, startedAt), context, totals };
-  await exportLeads(run, await streamDestination(run, to));
+  const plan = await planExport(request, startedAt);
+  await exportLeads(plan, await streamDestination(plan, to));
   return { before: 0 };
 }
 
 async function streamDestination(
-  { plan, context, totals }: ExportRun,
+  plan: ExportPlan,
   { sink, isTerminal, settle, close: closeOutput }: StreamOutput,
 ): Promise<Destination> {
-  const { options, window, account } = plan;
+  const { options, context, totals, window, account } = plan;
   const { format, gzip, bookmark } = options;
   /** The failure of a write that was under way when the export was interrupted is reported nowhere else. */
   let failure: Error | undefined;
@@ -199,14 +201,12 @@ function pipeSink(fd: number, name: string, { clock, signal }: Interruptible): B
   const over = new AbortController();
   let endStep: (error: Error) => void = () => undefined;
   const giveUp = (): void => {
-    clock.sleep(graceMs, over.signal).then(
-      () => {
-        socket.destroy();
-        // A socket that is destroyed never calls back for the write that it was busy with.
-        endStep(signal.reason as Error);
-      },
-      () => undefined,
-    );
+    void slept(clock, graceMs, over.signal).then((isOver) => {
+      if (!isOver) return;
+      socket.destroy();
+      // A socket that is destroyed never calls back for the write that it was busy with.
+      endStep(signal.reason as Error);
+    });
   };
   signal.addEventListener('abort', giveUp, { once: true });
   const step = (run: (done: (error?: Error | null) => void) => void): Promise<void> =>

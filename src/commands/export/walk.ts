@@ -6,19 +6,12 @@ import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { Batch, Completion, Listing } from '../../service/listing-types.ts';
 import { listLeads, mayHelpFromStart } from '../../service/listing.ts';
 import type { Position } from '../../service/pagers/position.ts';
+import type { Totals } from './checkpoint.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
-import {
-  type Destination,
-  type ExportContext,
-  type ExportPlan,
-  type ExportRun,
-  latest,
-  type Publication,
-  type Totals,
-} from './plan.ts';
+import { type Destination, type ExportContext, type ExportPlan, latest, type Publication } from './plan.ts';
 
-export const exportLeads = (run: ExportRun, destination: Destination): Promise<Publication | undefined> =>
-  new LeadExport(run, destination).run();
+export const exportLeads = (plan: ExportPlan, destination: Destination): Promise<Publication | undefined> =>
+  new LeadExport(plan, destination).run();
 
 interface Reading {
   readonly plan: ExportPlan;
@@ -38,12 +31,12 @@ class LeadExport {
   /** Whether the service has answered the reading that is under way. */
   #isAnswered = false;
 
-  constructor({ plan, context, totals }: ExportRun, destination: Destination) {
+  constructor(plan: ExportPlan, destination: Destination) {
     this.#plan = plan;
-    this.#context = context;
-    this.#totals = totals;
+    this.#context = plan.context;
+    this.#totals = plan.totals;
     this.#destination = destination;
-    this.#progress = showProgress(destination.status, context.clock, totals.leads);
+    this.#progress = showProgress(destination.status, plan.context.clock, plan.totals.leads);
   }
 
   async run(): Promise<Publication | undefined> {
@@ -152,20 +145,22 @@ class LeadExport {
 
   #list(plan: ExportPlan, from: Position | undefined): Listing {
     const { options, query, ids, interruptedRun, window, bookmark } = plan;
-    const { acceptIncomplete, concurrency, limit, pageSize, skipInvalid } = options;
     const hasOnlyIds = this.#totals.withoutId === 0;
     return listLeads(plan.service, {
-      ...{ query, pageSize, from, concurrency },
+      query,
+      pageSize: options.pageSize,
+      from,
+      concurrency: options.concurrency,
       seen: ids,
       // A walk that finds records without an id may take what the partial file has for one as none.
       interruptedRun: hasOnlyIds ? interruptedRun : undefined,
       before: window?.runBefore(query),
       isKnownList: bookmark !== undefined,
       goesBackToStart: hasOnlyIds,
-      prefetch: limit === undefined,
-      keepsInvalid: skipInvalid,
+      prefetch: options.limit === undefined,
+      keepsInvalid: options.skipInvalid,
       acceptUnproven: unprovenHandler(
-        acceptIncomplete,
+        options.acceptIncomplete,
         this.#context.messages,
         options.bookmark !== undefined,
       ),

@@ -48,7 +48,10 @@ export async function openListenInbox(
   const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
     openInbox({
       ...inboxRequirements(verifier, targets, attemptMs),
-      ...{ location, clock, warn, onCommit },
+      location,
+      clock,
+      warn,
+      onCommit,
     });
   const isShort = flags.for !== undefined || flags.count !== undefined;
   const inbox = isShort
@@ -70,20 +73,20 @@ export async function openListenInbox(
   return {
     inbox,
     location,
-    files: await credentialFiles(location),
+    credentials: await credentialFile(location),
   };
 }
 
-async function credentialFiles(location: InboxLocation): Promise<readonly RenewedFiles[]> {
+async function credentialFile(location: InboxLocation): Promise<RenewedFiles | undefined> {
   const file = typeof location === 'string' ? undefined : location.file;
-  if (typeof location === 'string' || file === undefined || !(await isReadAgain(file))) return [];
+  if (typeof location === 'string' || file === undefined || !(await isReadAgain(file))) return undefined;
   const subject = 'the credentials of the inbox were';
   const { renewCredentials } = await import('../../inbox/postgres/open-session.ts');
   const use = async ([url]: readonly Buffer[]): Promise<string | undefined> =>
     (await renewCredentials(location, String(url).trim()))
       ? `${subject} renewed: new connections use the new ones`
       : undefined;
-  return [{ subject, paths: [file], use }];
+  return { subject, paths: [file], use };
 }
 
 /** A run for a test gets a new inbox, but still on disk; any other continues the one that the last run used. */
@@ -135,11 +138,6 @@ async function createTemporaryInbox(): Promise<string> {
   }
 }
 
-/** Between two checks for old deliveries, at most, in milliseconds. */
-const longestPauseMs = 3_600_000;
-
-const shortestPauseMs = 60_000;
-
 /** `--retain`: drops deliveries that are older than that, now and from time to time, until `signal` aborts. */
 export async function dropOldDeliveries(
   inbox: Pick<Inbox, 'prune'>,
@@ -147,7 +145,8 @@ export async function dropOldDeliveries(
   { clock, messages }: Pick<Context, 'clock' | 'messages'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, retainMs / 10));
+  /** From a minute to an hour. */
+  const pauseMs = Math.min(3_600_000, Math.max(60_000, retainMs / 10));
   do {
     try {
       await inbox.prune(clock.now() - retainMs);

@@ -115,25 +115,23 @@ async function certificateFiles(
   { tls }: Certificate,
   renew: (pair: CertificatePair) => void,
   { flags: { cert, key }, context: { clock } }: ListenSession,
-): Promise<readonly RenewedFiles[]> {
-  if (cert === undefined || key === undefined) return [];
-  if (!(await isReadAgain(cert)) || !(await isReadAgain(key))) return [];
+): Promise<RenewedFiles | undefined> {
+  if (cert === undefined || key === undefined) return undefined;
+  if (!(await isReadAgain(cert)) || !(await isReadAgain(key))) return undefined;
   let inUse = tls;
-  return [
-    {
-      subject: 'the certificate was',
-      paths: [cert, key],
-      use(contents) {
-        const [certPem = '', keyPem = ''] = contents.map((pem) => pem.toString('latin1'));
-        const next = { certPem, keyPem };
-        if (next.certPem === inUse?.certPem && next.keyPem === inUse.keyPem) return undefined;
-        checkCertificate(cert, key, next, clock.now());
-        renew(next);
-        inUse = next;
-        return renewed;
-      },
+  return {
+    subject: 'the certificate was',
+    paths: [cert, key],
+    use(contents) {
+      const [certPem = '', keyPem = ''] = contents.map((pem) => pem.toString('latin1'));
+      const next = { certPem, keyPem };
+      if (next.certPem === inUse?.certPem && next.keyPem === inUse.keyPem) return undefined;
+      checkCertificate(cert, key, next, clock.now());
+      renew(next);
+      inUse = next;
+      return renewed;
     },
-  ];
+  };
 }
 
 /**

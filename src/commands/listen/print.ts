@@ -26,12 +26,13 @@ interface OutputOptions {
  * of the run counts from this call.
  */
 export async function openDeliveryOutput(
-  { format, stdout, verifier, targets }: OutputOptions,
+  options: OutputOptions,
   context: Pick<Context, 'stdout' | 'env' | 'globals' | 'clock' | 'messages'>,
 ) {
   const { clock, globals, messages } = context;
-  const redactor = deliveryRedactor(verifier);
-  const printer = await choosePrinter(format, { targets, redactor }, context);
+  const { stdout } = options;
+  const redactor = deliveryRedactor(options.verifier);
+  const printer = await choosePrinter(options, redactor, context);
   const tally: Tally = { accepted: 0, duplicate: 0, rejected: 0, other: 0, reasons: {} };
   const sayRound = roundSayer(messages);
   const printRequest = globals.verbose ? requestPrinter(messages, redactor) : undefined;
@@ -159,8 +160,8 @@ interface Printer {
 }
 
 async function choosePrinter(
-  format: ListenOptions['format'],
-  parts: PrettyOptions,
+  { format, targets }: OutputOptions,
+  redactor: RedactDelivery,
   context: Pick<Context, 'stdout' | 'env' | 'globals'>,
 ): Promise<Printer> {
   const isTerminal = context.stdout.isTTY === true;
@@ -172,7 +173,7 @@ async function choosePrinter(
     case 'leads':
       return leadsPrinter(isTerminal);
     case 'pretty':
-      return prettyPrinter(await paletteFor(context.stdout, context), parts);
+      return prettyPrinter(await paletteFor(context.stdout, context), targets, redactor);
   }
 }
 
@@ -267,16 +268,15 @@ function leadsPrinter(isTerminal: boolean): Printer {
   };
 }
 
-interface PrettyOptions {
-  readonly targets: readonly Pick<Target, 'name'>[];
-  readonly redactor: RedactDelivery;
-}
-
 /**
  * Prints a line for each delivery: time, verdict, lead, reason, duration. Remarks follow on lines of their own, and so do the
  * attempts to forward the lead, each with the id where another line came in between.
  */
-function prettyPrinter(colours: Palette, { targets, redactor }: PrettyOptions): Printer {
+function prettyPrinter(
+  colours: Palette,
+  targets: OutputOptions['targets'],
+  redactor: RedactDelivery,
+): Printer {
   const shownWarnings = new Set<string>();
   const kinds = targets.map(({ name }) => name.split(' ', 1)[0]);
   let last: string | undefined;
@@ -337,7 +337,7 @@ function nameAndCategory(bytes: Uint8Array): string[] {
 
 /** Shows every deviation from the specification once, since a service repeats it in every lead. */
 function remarks(event: AnsweredDelivery, path: string, shownWarnings: Set<string>): string[] {
-  const { detail, attempt, firstAt, differs, warnings = [], explanation = [] } = event;
+  const { detail, attempt = 1, firstAt, differs, warnings = [], explanation = [] } = event;
   const lines: string[] = [];
   if (detail !== undefined) {
     // A request that was no HTTP has no method and no path.
@@ -345,8 +345,8 @@ function remarks(event: AnsweredDelivery, path: string, shownWarnings: Set<strin
     const request = method === '' ? '' : `${method} ${shortened(path)} `;
     lines.push(`${detail} (${request}from ${remote})`);
   }
-  if ((attempt ?? 1) > 1 && firstAt !== undefined) {
-    lines.push(`delivery ${attempt ?? 1} of this id, first received ${new Date(firstAt).toISOString()}`);
+  if (attempt > 1 && firstAt !== undefined) {
+    lines.push(`delivery ${attempt} of this id, first received ${new Date(firstAt).toISOString()}`);
   }
   if (differs !== undefined) {
     lines.push(

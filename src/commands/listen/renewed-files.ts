@@ -25,9 +25,6 @@ export interface RenewedFiles {
 const lookEveryMs = 2000;
 const tryEveryMs = 10_000;
 
-/** In a look that is asked for, until two in a row find the same; else the next look decides. */
-const mostReads = 5;
-
 /**
  * Looks at the files until `signal` aborts: at once on SIGHUP, and from time to time. What they hold is used when two looks
  * in a row found the same, since a look may come while they are written; on SIGHUP, when two reads in a row did.
@@ -62,13 +59,12 @@ function lookAt(
   let renewals = 0;
   return async (isAsked) => {
     let { read, digest } = await readAll(paths);
-    let isStable = digest === lastDigest;
-    // A look that is asked for does not wait for the next one, but a file may change between the reads of two.
-    for (let n = 0; isAsked && !isStable && n < mostReads; n += 1) {
-      const reread = await readAll(paths);
-      isStable = reread.digest === digest;
-      ({ read, digest } = reread);
+    if (isAsked) {
+      // It reads twice instead of waiting for the next look, which decides where the files change between the reads.
+      lastDigest = digest;
+      ({ read, digest } = await readAll(paths));
     }
+    const isStable = digest === lastDigest;
     lastDigest = digest;
     const isTried = digest === tried;
     if (!isStable || (!isAsked && isTried && clock.now() < againAt)) return;
@@ -85,36 +81,34 @@ function lookAt(
   };
 }
 
-/** The files of `--token-file` and `--secret-file`; empty where no file can be read again. */
+/** The files of `--token-file` and `--secret-file`; undefined where no file can be read again. */
 export async function secretFiles(
   { token, tokenFile, secret, secretFile }: ListenOptions,
   current: CurrentKeys,
-): Promise<readonly RenewedFiles[]> {
+): Promise<RenewedFiles | undefined> {
   // Behind the secrets that stand in the flags themselves.
   const first = token.length + secret.length;
   const secretPaths = [...tokenFile, ...secretFile].map((path, i) => ({ path, index: first + i }));
   const isRead = await Promise.all(secretPaths.map(({ path }) => isReadAgain(path)));
   const files = secretPaths.filter((_, i) => isRead[i]);
-  if (files.length === 0) return [];
-  return [
-    {
-      subject: 'the secrets were',
-      paths: files.map(({ path }) => path),
-      use(contents) {
-        const { scheme, keys } = current;
-        const next = [...keys];
-        for (const [i, { index, path }] of files.entries()) {
-          const text = textOfSecret(contents[i] ?? Buffer.alloc(0), `the secret in ${path}`);
-          // Its own first: one secret may stand in two files.
-          const sameKey = [keys[index], ...keys].find((key) => key?.secret.reveal() === text);
-          next[index] = sameKey ?? scheme.key(new Secret(text));
-        }
-        if (next.every((key, i) => key === keys[i])) return undefined;
-        current.replace(next);
-        return 'the secrets were renewed: a delivery with one that was removed is rejected';
-      },
+  if (files.length === 0) return undefined;
+  return {
+    subject: 'the secrets were',
+    paths: files.map(({ path }) => path),
+    use(contents) {
+      const { scheme, keys } = current;
+      const next = [...keys];
+      for (const [i, { index, path }] of files.entries()) {
+        const text = textOfSecret(contents[i] ?? Buffer.alloc(0), `the secret in ${path}`);
+        // Its own first: one secret may stand in two files.
+        const sameKey = [keys[index], ...keys].find((key) => key?.secret.reveal() === text);
+        next[index] = sameKey ?? scheme.key(new Secret(text));
+      }
+      if (next.every((key, i) => key === keys[i])) return undefined;
+      current.replace(next);
+      return 'the secrets were renewed: a delivery with one that was removed is rejected';
     },
-  ];
+  };
 }
 
 /** Whether a path can be read again: stdin cannot, nor can what is no file, such as a pipe of the shell. */

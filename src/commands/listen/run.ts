@@ -15,6 +15,7 @@ import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { repairOutputFile } from '../../receiver/targets/append.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { openService, type Service } from '../../service/client/service.ts';
+import { slept } from '../../time/clock.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../output/explanation.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
@@ -51,7 +52,7 @@ export async function run(flags: ListenOptions, context: Context): Promise<Outco
     return await listen({ flags, settings, context, stop, closers });
   } finally {
     // A run that could not start must not wait for the time of `--for`, nor the page for a replay.
-    stop.end();
+    stop.stop({ by: 'signal' });
     await closeAll(closers);
   }
 }
@@ -74,6 +75,9 @@ interface ListenParts extends Pick<ListenSession, 'flags' | 'context' | 'stop'> 
 /** How much longer the reader of stdout has than the deliveries, so that the last of them are shown; in milliseconds. */
 const stdoutExtraMs = 1000;
 
+/** Answers of `--admin` that are under way get so long at the end, in milliseconds. */
+const lastAnswersMs = 500;
+
 async function listen({ flags, settings, context, stop, closers }: ListenParts): Promise<Outcome> {
   const { clock, messages } = context;
   const { timeoutMs, drainTimeoutMs: drainMs } = settings;
@@ -90,14 +94,21 @@ async function listen({ flags, settings, context, stop, closers }: ListenParts):
     for (const target of targets) await target.close?.();
   });
   const opening = {
-    ...{ context, host, note, timeoutMs, signal: abort.signal },
+    context,
+    host,
+    note,
+    timeoutMs,
+    signal: abort.signal,
     env: withoutInboxPassword(flags, context.env),
     scheme: verifier.scheme.name,
   };
   for (const definition of definitions) targets.push(await openTarget(definition, opening));
   const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(clock, targets);
-  const { inbox, location, files } = await openListenInbox(flags, context, {
-    ...{ namedLocation, verifier, targets, attemptMs: timeoutMs },
+  const { inbox, location, credentials } = await openListenInbox(flags, context, {
+    namedLocation,
+    verifier,
+    targets,
+    attemptMs: timeoutMs,
     onCommit: metrics?.committed.bind(metrics),
   });
   closers.push(() => inbox.close());
@@ -117,24 +128,28 @@ async function listen({ flags, settings, context, stop, closers }: ListenParts):
   onAbort(stopping, () => sayStopping(settings.drainDelayMs, context));
   const session = { flags, context, verifier, targets, inbox, location, metrics, stop };
 
-  const admin = await startAdmin(session);
-  if (admin !== undefined) closers.push(() => admin.close());
   const service = flags.backfill === undefined ? undefined : pulledService(settings, context, signal);
   const stdout = new StdoutWriter(
     context.stdout,
-    (error) => stop.fail(error),
+    (error) => stop.stop({ by: 'failure', error }),
     () => messages.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
   );
   const output = await openDeliveryOutput({ format: flags.format, stdout, verifier, targets }, context);
   const workers = targets.map(
     (target) =>
       new ForwardWorker(target, {
-        ...{ inbox, verifier, clock, note, random: context.random },
+        inbox,
+        verifier,
+        clock,
+        note,
+        random: context.random,
         onAttempt(attempt) {
           metrics?.forwarded(attempt);
           return output.forward(attempt);
         },
-        ...{ shutdownRequested: stopping, claimingStopped: signal, attemptsAborted: abort.signal },
+        shutdownRequested: stopping,
+        claimingStopped: signal,
+        attemptsAborted: abort.signal,
       }),
   );
   const untilForwarded = (leadIds: readonly string[]): Promise<void> =>
@@ -157,10 +172,14 @@ async function listen({ flags, settings, context, stop, closers }: ListenParts):
     closers.push(() => page.close());
   }
   const server = await openServer(session, receiver);
-  admin?.serving(server);
+  closers.push(() => server.close(drainMs));
+  const admin = await startAdmin(session, server);
+  if (admin !== undefined) closers.push(() => admin.close(lastAnswersMs));
   await output.listening({ ...server.listening, admin: admin?.url });
   if (context.env['NOTIFY_SOCKET'] !== undefined) notifyReady(context);
-  const renewedFiles = [...(await secretFiles(flags, verifier)), ...files, ...server.files];
+  const renewedFiles = [await secretFiles(flags, verifier), credentials, server.files].filter(
+    (files) => files !== undefined,
+  );
   if (renewedFiles.length > 0) {
     const renewed = renewFiles(renewedFiles, context, signal);
     closers.push(() => renewed);
@@ -171,7 +190,12 @@ async function listen({ flags, settings, context, stop, closers }: ListenParts):
     flags.backfill === undefined || service === undefined
       ? undefined
       : backfill({
-          ...{ service, inbox, receiver, clock, signal, note },
+          service,
+          inbox,
+          receiver,
+          clock,
+          signal,
+          note,
           windowMs: flags.backfill,
           everyMs: flags.backfillEvery,
           onRound(round) {
@@ -188,7 +212,8 @@ async function listen({ flags, settings, context, stop, closers }: ListenParts):
     await receiver.idle();
     await Promise.all(workers.map((worker) => worker.idle()));
   });
-  await endWithin(drainMs, drained, context);
+  const over = new AbortController();
+  await Promise.race([drained.finally(() => over.abort()), slept(clock, drainMs, over.signal)]);
   abort.abort();
   await drained;
   await output.summary();
@@ -269,17 +294,6 @@ function hostGuardFor(
     const advice = 'if that is your tunnel, it must send the host localhost';
     messages.note('foreign host', `a request for the host '${foreign}' was answered 403; ${advice}`);
   });
-}
-
-/** Resolves when the work has ended, and at the latest after `ms`. */
-async function endWithin(
-  ms: number,
-  work: Promise<unknown>,
-  { clock }: Pick<Context, 'clock'>,
-): Promise<void> {
-  const over = new AbortController();
-  const wait = clock.sleep(ms, over.signal).catch(() => undefined);
-  await Promise.race([work.finally(() => over.abort()), wait]);
 }
 
 /** Tells systemd (`Type=notify`, `NotifyAccess=all`) that the port is bound: node has no datagram sockets of files. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import { isLoopbackAddress } from '../../config/base-url.ts';
+import type { HttpServer } from '../../http/server/server-options.ts';
 import { gauge, type MetricFamily } from '../../output/openmetrics.ts';
 import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
 import {
@@ -10,11 +11,11 @@ import {
 } from '../../receiver/process-metrics.ts';
 import type { ListenSession } from './session.ts';
 
-/** Answers that are under way get so long at the end, in milliseconds. */
-const lastAnswersMs = 500;
-
-/** `--admin`: opens its socket and says where, and measures until it is closed. Undefined without the flag. */
-export async function startAdmin(session: ListenSession) {
+/** `--admin`: opens its socket beside that of the receiver, and says where. Undefined without the flag. */
+export async function startAdmin(
+  session: ListenSession,
+  receiver: { connections(): number },
+): Promise<HttpServer | undefined> {
   const { flags, context, metrics, inbox, targets, stop } = session;
   const { admin: address } = flags;
   if (address === undefined || metrics === undefined) return undefined;
@@ -22,7 +23,6 @@ export async function startAdmin(session: ListenSession) {
   const readiness = new Readiness({ inbox, clock, stopping: stop.stopping });
   const backlog = backlogCache(inbox, clock);
   const names = targets.map(({ name }) => name);
-  let connections = (): number => 0;
   const readBacklog = async (): Promise<MetricFamily[]> => {
     try {
       const outstanding = backlogFamilies(await backlog(), names, clock.now());
@@ -42,23 +42,16 @@ export async function startAdmin(session: ListenSession) {
       { name: 'leads_build', type: 'info', help: 'This program.', samples: [build] },
       ...metrics.families(),
       ...(await readBacklog()),
-      gauge('leads_connections', 'Open connections of senders.', connections()),
+      gauge('leads_connections', 'Open connections of senders.', receiver.connections()),
       ...(inbox.pool === undefined ? [] : poolFamilies(inbox.pool())),
       ...processFamilies(resources()),
     ],
   });
-  return {
-    url: server.url,
-    serving(open: { connections(): number }): void {
-      connections = () => open.connections();
-      readiness.serving();
-      messages.say(`admin on ${server.url}: /livez, /readyz, /metrics`);
-      if (!isLoopbackAddress(address.host)) {
-        messages.warn(`--admin is bound to ${address.host}: other machines can read its state and metrics`);
-      }
-    },
-    close: (): Promise<void> => server.close(lastAnswersMs),
-  };
+  messages.say(`admin on ${server.url}: /livez, /readyz, /metrics`);
+  if (!isLoopbackAddress(address.host)) {
+    messages.warn(`--admin is bound to ${address.host}: other machines can read its state and metrics`);
+  }
+  return server;
 }
 
 export const inboxUp = (value: 0 | 1): MetricFamily =>

@@ -3,6 +3,7 @@ import type { Context, Outcome } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { type Clock, slept } from '../../time/clock.ts';
 import type { Settings } from '../../config/load-settings.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { isCtrlC } from '../flags/polling.ts';
 import type { ListenOptions } from './options.ts';
 
@@ -25,7 +26,7 @@ export class StopCondition {
   readonly #count: number | undefined;
   readonly #leadIds: string[] = [];
   #accepted = 0;
-  #stop: (cause: StopCause) => void = () => undefined;
+  #resolve: (cause: StopCause) => void = () => undefined;
 
   /** `drainDelayMs`: how long the run goes on after a signal. */
   constructor(
@@ -36,21 +37,25 @@ export class StopCondition {
     // Every delivery that --simulate holds back listens for it; node would warn of the eleventh.
     setMaxListeners(0, this.#controller.signal);
     this.#count = count;
-    this.reached = new Promise((resolve) => {
-      this.#stop = (cause) => {
-        signal.removeEventListener('abort', interrupted);
-        this.#stopping.abort();
-        this.#controller.abort();
-        resolve(cause);
-      };
-    });
-    const interrupted = (): void => {
-      this.#stopping.abort();
-      if (drainDelayMs === 0) this.#stop({ by: 'signal' });
-      else void this.#stopAfter(clock.sleep(drainDelayMs, this.#controller.signal), 'signal');
+    this.reached = new Promise((resolve) => (this.#resolve = resolve));
+    const stopAfter = async (ms: number, by: 'time' | 'signal'): Promise<void> => {
+      if (!(await slept(clock, ms, this.signal))) return;
+      // The time may be over in the delay after a signal, which came first.
+      this.stop({ by: this.stopping.aborted ? 'signal' : by });
     };
-    onAbort(signal, interrupted);
-    if (forMs !== undefined) void this.#stopAfter(clock.sleep(forMs, this.#controller.signal), 'time');
+    onAbort(signal, () => {
+      this.#stopping.abort();
+      if (drainDelayMs === 0) this.stop({ by: 'signal' });
+      else void stopAfter(drainDelayMs, 'signal');
+    });
+    if (forMs !== undefined) void stopAfter(forMs, 'time');
+  }
+
+  /** Only the first call gives the cause. */
+  stop(cause: StopCause): void {
+    this.#stopping.abort();
+    this.#controller.abort();
+    this.#resolve(cause);
   }
 
   get signal(): AbortSignal {
@@ -69,36 +74,17 @@ export class StopCondition {
     this.#leadIds.push(leadId);
     if (this.#accepted < this.#count) return;
     untilForwarded(this.#leadIds).then(
-      () => this.#stop({ by: 'count' }),
-      (error: unknown) => this.#stop({ by: 'failure', error: error as Error }),
+      () => this.stop({ by: 'count' }),
+      (error: unknown) => this.stop({ by: 'failure', error: error as Error }),
     );
   }
 
   missed(cause: StopCause): string | undefined {
     if (this.#count === undefined || cause.by === 'count') return undefined;
-    const target = this.#count === 1 ? '1 new lead was' : `${this.#count} new leads were`;
-    if (this.#accepted < this.#count) {
-      return `${target} wanted, ${this.#accepted === 0 ? 'none' : this.#accepted} came`;
-    }
-    return `${target} wanted and came, but a target has not had ${this.#count === 1 ? 'it' : 'all of them'}`;
-  }
-
-  fail(error: Error): void {
-    this.#stop({ by: 'failure', error });
-  }
-
-  end(): void {
-    this.#stop({ by: 'signal' });
-  }
-
-  async #stopAfter(sleep: Promise<void>, by: 'time' | 'signal'): Promise<void> {
-    try {
-      await sleep;
-      // The time may be over in the delay behind a signal, which came first.
-      this.#stop({ by: this.#stopping.signal.aborted ? 'signal' : by });
-    } catch {
-      // Something else stopped the run and aborted the sleep.
-    }
+    const goal = counted(this.#count, 'new lead was wanted', 'new leads were wanted');
+    return this.#accepted < this.#count
+      ? `${goal}, ${this.#accepted === 0 ? 'none' : this.#accepted} came`
+      : `${goal} and came, but a target has not had ${this.#count === 1 ? 'it' : 'all of them'}`;
   }
 }
 

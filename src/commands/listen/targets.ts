@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { isLoopback } from '../../config/base-url.ts';
 import { interval, text, type ValueType } from '../../config/value-types.ts';
@@ -110,7 +110,10 @@ function readTarget(json: unknown): TargetDefinition {
     throw new UsageError("--target: 'keepPath' keeps the query of each delivery: leave it out of the URL");
   }
   return {
-    ...{ to, where: '--target', keepPath, insecure },
+    to,
+    where: '--target',
+    keepPath,
+    insecure,
     when: [when].flat().map((typed) => value(condition, typed, 'when')),
     giveUpMs: giveUp === undefined ? defaults.giveUpMs : value(interval, giveUp, 'giveUp'),
   };
@@ -156,9 +159,8 @@ function rejectPlainHttp({ to, where, insecure }: TargetDefinition): void {
 async function addressOf({ to }: TargetDefinition): Promise<string> {
   if ('exec' in to) return `exec ${to.exec}`;
   if ('forward' in to) return `forward ${to.forward.origin}${to.forward.pathname}${to.forward.search}`;
-  const path = resolve(to.output);
-  const directory = await realpath(dirname(path)).catch(() => dirname(path));
-  return `output ${await realpath(path).catch(() => join(directory, basename(path)))}`;
+  // Two paths through links to a file that is not there yet end at its lock.
+  return `output ${await realpath(to.output).catch(() => resolve(to.output))}`;
 }
 
 const nameOf = ({ to }: TargetDefinition): string =>
@@ -198,7 +200,9 @@ async function openPlace(
     return openAppendTarget(to.output, { host, pid, clock, signal: context.signal, note });
   }
   return forwardTarget({
-    ...{ timeoutMs, scheme, signal },
+    timeoutMs,
+    scheme,
+    signal,
     url: to.forward,
     keepPath: keepPath ? { urlSaidBy: where } : undefined,
     proxy: proxyFor(to.forward, context.env),
