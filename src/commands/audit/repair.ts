@@ -103,7 +103,8 @@ export async function repairFindings(
   }
   const count = unreceived - sentBefore.size;
   const done = doneText(result, count, plan.target, received.name);
-  if (signal.aborted) messages.warn(`interrupted: ${done} before that`);
+  const inFlight = plan.target === undefined ? '' : '; what was in flight may have arrived as well';
+  if (signal.aborted) messages.warn(`interrupted: ${done} before that${inFlight}`);
   else if (count > 0) {
     messages.say(done);
     if (arrived.size > 0)
