@@ -131,14 +131,11 @@ interface WireForward {
   readonly dueAt: number | null;
 }
 
-interface WireResult {
+interface WireResult extends WireReplayed {
   readonly target: string;
   /** The address without what may be a credential; null where the target is no forward. */
   readonly address: string | null;
   readonly kind: 'forward' | 'retry' | 'replay' | 'repair';
-  readonly ok: boolean;
-  readonly answer: string;
-  readonly durationMs: number;
   readonly at: number;
 }
 

@@ -5,9 +5,7 @@ import { PageModel } from './state/page-model.ts';
 import { type Problem, problemOf } from './state/problem.ts';
 import { sentence } from './text/format.ts';
 
-const place = document.getElementById('app');
-if (place === null) throw new Error('the page has no element #app');
-const root = place;
+const root = document.getElementById('app') ?? document.body;
 
 const retryMs = 2_000;
 

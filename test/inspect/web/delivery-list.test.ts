@@ -33,7 +33,7 @@ function listWithRequests() {
     aim,
     list,
     asked,
-    seqs: () => list.state.rows.map(({ seq }) => seq),
+    seqs: () => list.rows.map(({ seq }) => seq),
     shown: async (rows: readonly WireRow[], next: number | null): Promise<void> => {
       void list.show(noFilter);
       await asked.at(-1)?.answer(rows, next);
@@ -70,17 +70,17 @@ describe('the list of deliveries', () => {
     void list.showOlder();
     expect(asked.map(({ path }) => path)).toEqual(['limit=100', 'before=151&limit=100']);
     await asked[1]?.answer(pageFrom(150), 51);
-    expect([seqs()[0], list.state.hasNewer]).toEqual([150, true]);
+    expect([seqs()[0], list.hasNewer]).toEqual([150, true]);
     // The inbox changed: the page stays, and what arrived above the first page is counted.
     void list.refresh();
     await asked[2]?.answer(pageFrom(150), 51);
     expect(asked.slice(2).map(({ path }) => path)).toEqual(['before=151&limit=100', 'after=250&limit=100']);
     await asked[3]?.answer(rowsOf(251), null);
-    expect([seqs()[0], list.state.unseen]).toEqual([150, 1]);
+    expect([seqs()[0], list.unseen]).toEqual([150, 1]);
     void list.showNewer();
     await asked[4]?.answer(pageFrom(251), 152);
     expect([asked[4]?.path, seqs()[0]]).toEqual(['limit=100', 251]);
-    expect(list.state).toMatchObject({ hasNewer: false, unseen: 0 });
+    expect(list).toMatchObject({ hasNewer: false, unseen: 0 });
   });
 
   it('searches on until a page is full or all is looked through, and shows what it has so far', async () => {
@@ -89,12 +89,12 @@ describe('the list of deliveries', () => {
     await asked[0]?.answer([], 500);
     expect(asked[1]?.path).toBe('before=500&limit=100&text=ada');
     await asked[1]?.answer(rowsOf(300), 200);
-    expect([seqs(), list.state.isLoading]).toEqual([[300], true]);
+    expect([seqs(), list.isLoading]).toEqual([[300], true]);
     expect(asked[2]?.path).toBe('before=200&limit=99&text=ada');
     // An arrival does not start it over.
     expect(await list.refresh()).toBe(false);
     await asked[2]?.answer(rowsOf(7), null);
-    expect([seqs(), list.state.isLoading, asked.length]).toEqual([[300, 7], false, 3]);
+    expect([seqs(), list.isLoading, asked.length]).toEqual([[300, 7], false, 3]);
   });
 
   it('counts what arrives while it is aimed at, moves no row, and shows it afterwards', async () => {
@@ -106,13 +106,13 @@ describe('the list of deliveries', () => {
     await asked[1]?.answer(rowsOf(2, 1), null);
     expect(asked[2]?.path).toBe('after=2&limit=100');
     await asked[2]?.answer(rowsOf(99, 98), 98);
-    expect(list.state).toMatchObject({ unseen: 2, hasMoreUnseen: true });
+    expect(list).toMatchObject({ unseen: 2, hasMoreUnseen: true });
     expect([seqs(), list.canRelease]).toEqual([[2, 1], false]);
     aim.isAt = false;
     expect(list.canRelease).toBe(true);
     void list.refresh();
     await asked[3]?.answer(rowsOf(99, 98, 2, 1), null);
-    expect([list.state.unseen, seqs()]).toEqual([0, [99, 98, 2, 1]]);
+    expect([list.unseen, seqs()]).toEqual([0, [99, 98, 2, 1]]);
   });
 
   it('moves no row that is aimed at by the time that it is read', async () => {
@@ -133,6 +133,6 @@ describe('the list of deliveries', () => {
     await asked[1]?.answer(rowsOf(2, 1), null);
     expect(await refreshed).toBe(false);
     await asked[2]?.answer(rowsOf(1), null);
-    expect([seqs(), list.state.isLoading]).toEqual([[1], false]);
+    expect([seqs(), list.isLoading]).toEqual([[1], false]);
   });
 });

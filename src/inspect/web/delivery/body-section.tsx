@@ -17,6 +17,12 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
   const [chosen, setChosen] = useState<(typeof forms)[number]>('formatted');
   const form = delivery[chosen] === null ? 'raw' : chosen;
   const text = delivery[form] ?? '';
+  const isJson = form === 'formatted';
+  const lines = useMemo(() => {
+    const all = text.slice(0, shownLength).split('\n').slice(0, mostLines);
+    return all.map((line, i) => <Line key={i} line={line} isJson={isJson} />);
+  }, [text, isJson]);
+  const isTable = form === 'raw' && delivery.isHex;
   const tools = (
     <div class="section-tools">
       <div class="choice" role="group" aria-label="Form of the body">
@@ -38,7 +44,14 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
       {text === '' ? (
         <p class="note">There is no body to show.</p>
       ) : (
-        <Code text={text} isJson={form === 'formatted'} isTable={form === 'raw' && delivery.isHex} />
+        <pre
+          class={isTable ? 'code is-table' : 'code'}
+          tabIndex={0}
+          role="region"
+          aria-label="Text of the body"
+        >
+          {lines}
+        </pre>
       )}
       {(text.length > shownLength || delivery.isCut) && (
         <p class="note">Only the beginning is shown. The download has all of it.</p>
@@ -55,24 +68,6 @@ const mostLines = 2_000;
 
 /** In characters; deeper lines do not wrap further to the right. */
 const deepestIndent = 48;
-
-interface CodeProps {
-  readonly text: string;
-  readonly isJson: boolean;
-  readonly isTable: boolean;
-}
-
-function Code({ text, isJson, isTable }: CodeProps): VNode {
-  const lines = useMemo(() => {
-    const all = text.slice(0, shownLength).split('\n').slice(0, mostLines);
-    return all.map((line, i) => <Line key={i} line={line} isJson={isJson} />);
-  }, [text, isJson]);
-  return (
-    <pre class={isTable ? 'code is-table' : 'code'} tabIndex={0} role="region" aria-label="Text of the body">
-      {lines}
-    </pre>
-  );
-}
 
 function Line({ line, isJson }: { line: string; isJson: boolean }): VNode {
   const indent = Math.min(/^ */.exec(line)?.[0].length ?? 0, deepestIndent);

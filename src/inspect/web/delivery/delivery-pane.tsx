@@ -139,49 +139,38 @@ const sources: Record<WireDelivery['source'], string> = {
 
 function DeliveryFacts({ delivery }: { delivery: WireDelivery }): VNode {
   const { receivedAt, status, attempt, remote, method, path, size, source, category, seq } = delivery;
+  const request = (
+    <code>
+      {method} <ReceivedText text={path} />
+    </code>
+  );
+  const facts: [name: string, value: ComponentChildren, more: string][] = [
+    ['Received', shortTime(receivedAt, Date.now()), exactTime(receivedAt)],
+    ['Answer', status, `to attempt ${attempt}`],
+    ['Request', request, shownSize(size)],
+    ['Sender', <ReceivedText text={remote} />, sources[source]],
+    ['Category', category !== null && <ReceivedText text={category} />, ''],
+    ['Number', seq, ''],
+  ];
   return (
     <dl class="facts">
-      <Fact name="Received" more={exactTime(receivedAt)}>
-        {shortTime(receivedAt, Date.now())}
-      </Fact>
-      <Fact name="Answer" more={`to attempt ${attempt}`}>
-        {status}
-      </Fact>
-      <Fact name="Request" more={shownSize(size)}>
-        <code>
-          {method} <ReceivedText text={path} />
-        </code>
-      </Fact>
-      <Fact name="Sender" more={sources[source]}>
-        <ReceivedText text={remote} />
-      </Fact>
-      {category !== null && (
-        <Fact name="Category">
-          <ReceivedText text={category} />
-        </Fact>
+      {facts.map(
+        ([name, value, more]) =>
+          value !== false && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                {value}
+                <span class="fact-more">{more}</span>
+              </dd>
+            </div>
+          ),
       )}
-      <Fact name="Number">{seq}</Fact>
     </dl>
   );
 }
 
-interface FactProps {
-  readonly name: string;
-  readonly more?: string;
-  readonly children: ComponentChildren;
-}
-
-const Fact = ({ name, more, children }: FactProps): VNode => (
-  <div>
-    <dt>{name}</dt>
-    <dd>
-      {children}
-      <span class="fact-more">{more}</span>
-    </dd>
-  </div>
-);
-
-function AttemptSection({ delivery: { results, forwards, receivedAt } }: Pick<DeliveryProps, 'delivery'>) {
+function AttemptSection({ delivery: { results, forwards, receivedAt } }: { delivery: WireDelivery }) {
   const open = forwards.filter(({ state }) => state !== 'done');
   if (results.length + open.length === 0) return null;
   return (

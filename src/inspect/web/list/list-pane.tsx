@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { WireRow } from '../../wire.ts';
 import { Button, Time, VerdictIcon } from '../elements.tsx';
-import { hashOf, requestQuery } from '../state/address.ts';
+import { hashOf, noFilter, requestQuery } from '../state/address.ts';
 import type { PageModel } from '../state/page-model.ts';
 import { capitalized, deliveryTitle, minuteTime, plural, sentence } from '../text/format.ts';
 import { ReceivedText } from '../text/received-text.tsx';
@@ -10,7 +10,7 @@ import { FilterBar } from './filter-bar.tsx';
 
 export function ListPane({ model }: { model: PageModel }): VNode {
   const { list, address } = model;
-  const { rows, next, hasNewer, isLoading, problem, unseen, hasMoreUnseen } = list.state;
+  const { rows, next, hasNewer, isLoading, problem, unseen, hasMoreUnseen } = list;
   const hasOpen = rows.some(({ seq }) => seq === address.seq);
   const showPage = async (isShown: Promise<boolean>): Promise<void> => {
     if (!(await isShown)) return;
@@ -25,7 +25,7 @@ export function ListPane({ model }: { model: PageModel }): VNode {
       <SearchProgress model={model} />
       <div class="rows-frame">
         {unseen > 0 && (
-          <Button class="button primary unseen" onClick={() => void showPage(list.showNewest())}>
+          <Button class="button primary unseen" onClick={() => void showPage(list.show(address.filter))}>
             {hasMoreUnseen
               ? `More than ${unseen} new deliveries`
               : plural(unseen, 'new delivery', 'new deliveries')}
@@ -122,7 +122,7 @@ function stateText({ attempt, source, done, waiting, dead }: WireRow): string {
 }
 
 function EmptyList({ model }: { model: PageModel }): VNode {
-  const { isLoading, problem } = model.list.state;
+  const { isLoading, problem } = model.list;
   if (problem !== null) {
     return (
       <div class="empty-list" role="alert">
@@ -136,7 +136,7 @@ function EmptyList({ model }: { model: PageModel }): VNode {
     return (
       <div class="empty-list">
         <h2>No delivery matches</h2>
-        <Button class="button" onClick={() => model.showAll()}>
+        <Button class="button" onClick={() => model.filterBy(noFilter)}>
           Show all deliveries
         </Button>
       </div>
@@ -155,7 +155,7 @@ function EmptyList({ model }: { model: PageModel }): VNode {
 
 /** A screen reader also hears of arrivals here, at most once a minute. */
 function SearchProgress({ model: { list, address } }: { model: PageModel }): VNode {
-  const { rows, next, isLoading } = list.state;
+  const { rows, next, isLoading } = list;
   const [newest] = rows;
   if (address.filter.text === '') {
     return (

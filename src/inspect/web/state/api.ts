@@ -1,5 +1,5 @@
 import { keyParameter, tokenHeader, type WireInbox, type WireProblem, type WireSession } from '../../wire.ts';
-import { type AnswerSource, isAbort, Problem, problemOf } from './problem.ts';
+import { Problem, problemOf } from './problem.ts';
 
 /** In milliseconds; a program that does not answer for this long has probably ended. */
 const answerMs = 10_000;
@@ -7,7 +7,7 @@ const answerMs = 10_000;
 /**
  * Sends the token of this session. Each method throws a `Problem`, or an `AbortError` when it was cancelled.
  */
-export class Api implements AnswerSource {
+export class Api {
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor(token: string) {
@@ -52,7 +52,8 @@ async function send<Value>(
     const { code, problem, hint } = (await answer.json()) as WireProblem;
     throw new Problem(code, problem, hint);
   } catch (error) {
-    if (error instanceof Problem || isAbort(error)) throw error;
+    const isCancelled = error instanceof DOMException && error.name === 'AbortError';
+    if (error instanceof Problem || isCancelled) throw error;
     // fetch reports every failure of a connection in the same way. The program may also end in the middle of a
     // response.
     throw new Problem('unreachable', 'leads does not answer', 'check that it still runs in its terminal');

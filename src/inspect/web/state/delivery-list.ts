@@ -1,37 +1,24 @@
 import type { WirePage, WireRow } from '../../wire.ts';
 import { type ListFilter, noFilter, requestQuery } from './address.ts';
-import { type AnswerSource, Problem } from './problem.ts';
-
-export interface ListState {
-  readonly rows: readonly WireRow[];
-  /** The `before` of the next page; null on the last page. */
-  readonly next: number | null;
-  readonly hasNewer: boolean;
-  readonly isLoading: boolean;
-  readonly problem: Problem | null;
-  readonly unseen: number;
-  readonly hasMoreUnseen: boolean;
-}
+import { Problem } from './problem.ts';
 
 const pageSize = 100;
 
 interface ListOptions {
-  readonly api: AnswerSource;
+  readonly api: { readonly get: <Answer>(path: string, signal: AbortSignal) => Promise<Answer> };
   /** A person may be about to press a row now, so no row may move. */
   readonly isAimedAt: () => boolean;
   readonly onChange: () => void;
 }
 
 export class DeliveryList {
-  state: ListState = {
-    rows: [],
-    next: null,
-    hasNewer: false,
-    isLoading: true,
-    problem: null,
-    unseen: 0,
-    hasMoreUnseen: false,
-  };
+  rows: readonly WireRow[] = [];
+  /** The `before` of the next page; null on the last page. */
+  next: number | null = null;
+  isLoading = true;
+  problem: Problem | null = null;
+  unseen = 0;
+  hasMoreUnseen = false;
   readonly #options: ListOptions;
   #filter: ListFilter = noFilter;
   #pageStarts: readonly number[] = [];
@@ -48,44 +35,47 @@ export class DeliveryList {
     return this.#open([], delayMs);
   }
 
-  showNewest(): Promise<boolean> {
-    return this.#open([]);
-  }
-
   async showOlder(): Promise<boolean> {
-    const { next, isLoading } = this.state;
-    return next !== null && !isLoading && this.#open([...this.#pageStarts, next]);
+    return this.next !== null && !this.isLoading && this.#open([...this.#pageStarts, this.next]);
   }
 
   showNewer(): Promise<boolean> {
     return this.#open(this.#pageStarts.slice(0, -1));
   }
 
+  get hasNewer(): boolean {
+    return this.#pageStarts.length > 0;
+  }
+
   get canRelease(): boolean {
-    return this.state.unseen > 0 && !this.#isHeld();
+    return this.unseen > 0 && !this.#isHeld();
   }
 
   /** Rereads the page after the inbox changed. Resolves to whether it shows the present state. */
   async refresh(): Promise<boolean> {
     // A search that restarted at every arrival would never end.
-    if (this.state.isLoading) return false;
-    const [first] = this.state.rows;
+    if (this.isLoading) return false;
+    const [first] = this.rows;
     if (first === undefined || !this.#isHeld()) return this.#read({ isHeld: false });
     if (!(await this.#read({ isHeld: true, before: this.#pageStarts.at(-1) ?? first.seq + 1 }))) return false;
     return this.#replaceReading(async (signal) => {
       const arrivals = await this.#page({ after: this.#newestSeen, limit: pageSize }, signal);
-      this.#change({ unseen: arrivals.rows.length, hasMoreUnseen: arrivals.next !== null });
+      this.unseen = arrivals.rows.length;
+      this.hasMoreUnseen = arrivals.next !== null;
+      this.#options.onChange();
       return true;
     });
   }
 
   #isHeld(): boolean {
-    return this.state.rows.length > 0 && (this.#pageStarts.length > 0 || this.#options.isAimedAt());
+    return this.rows.length > 0 && (this.hasNewer || this.#options.isAimedAt());
   }
 
   #open(starts: readonly number[], delayMs = 0): Promise<boolean> {
     this.#pageStarts = starts;
-    this.#change({ isLoading: true, problem: null });
+    this.isLoading = true;
+    this.problem = null;
+    this.#options.onChange();
     return this.#read({ before: starts.at(-1), delayMs });
   }
 
@@ -106,12 +96,15 @@ export class DeliveryList {
         const isLoading = next !== null && rows.length < pageSize;
         if (isHeld === false && this.#isHeld()) return false;
         if (isLoading && isHeld !== undefined) continue;
-        const hasNewer = this.#pageStarts.length > 0;
-        this.#change({ rows, next, hasNewer, isLoading, problem: null });
+        this.rows = rows;
+        this.next = next;
+        this.isLoading = isLoading;
+        this.problem = null;
         if (before === null) {
           this.#newestSeen = rows[0]?.seq ?? 0;
-          this.#change({ unseen: 0, hasMoreUnseen: false });
+          this.unseen = 0;
         }
+        this.#options.onChange();
       } while (next !== null && rows.length < pageSize);
       return true;
     });
@@ -135,13 +128,10 @@ export class DeliveryList {
     } catch (error) {
       if (signal.aborted) return false;
       if (!(error instanceof Problem)) throw error;
-      this.#change({ isLoading: false, problem: error });
+      this.isLoading = false;
+      this.problem = error;
+      this.#options.onChange();
       return false;
     }
-  }
-
-  #change(members: Partial<ListState>): void {
-    this.state = { ...this.state, ...members };
-    this.#options.onChange();
   }
 }

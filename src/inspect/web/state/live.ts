@@ -1,5 +1,6 @@
 import type { WireInbox } from '../../wire.ts';
-import { type AnswerSource, type Problem, problemOf } from './problem.ts';
+import type { Api } from './api.ts';
+import { type Problem, problemOf } from './problem.ts';
 
 /**
  * `unreadable` means that the program answers, but cannot read the inbox. `ended` means that a new URL is
@@ -20,28 +21,25 @@ const idleShare = 4;
 
 const longestDelayMs = 5_000;
 
-interface LiveOptions {
-  readonly api: AnswerSource;
-  /** Resolves to whether the page shows the present state of the inbox. */
-  readonly onLook: (hasChanged: boolean) => Promise<boolean>;
-  readonly onConnection: (connection: Connection) => void;
-}
-
 /** Polls for changes of the inbox, except while the tab is hidden, and less often while nothing answers. */
 export class Live {
   connection: Connection = { state: 'connecting' };
-  readonly #options: LiveOptions;
+  readonly #api: Api;
+  /** Resolves to whether the page shows the present state of the inbox. */
+  readonly #onLook: (hasChanged: boolean) => Promise<boolean>;
+  readonly #onConnection: () => void;
   #mark: string | null = null;
   #delayMs = pollMs;
   #wake = (): void => undefined;
 
-  constructor(options: LiveOptions) {
-    this.#options = options;
+  constructor(api: Api, onLook: (hasChanged: boolean) => Promise<boolean>, onConnection: () => void) {
+    this.#api = api;
+    this.#onLook = onLook;
+    this.#onConnection = onConnection;
   }
 
   async run(): Promise<void> {
-    document.addEventListener('visibilitychange', () => this.retry());
-    addEventListener('online', () => this.retry());
+    document.addEventListener('visibilitychange', () => !document.hidden && this.#wake());
     while (this.connection.state !== 'ended') {
       if (!document.hidden) await this.#look();
       await new Promise<void>((resolve) => {
@@ -51,16 +49,11 @@ export class Live {
     }
   }
 
-  retry(): void {
-    if (!document.hidden) this.#wake();
-  }
-
   async #look(): Promise<void> {
-    const { api, onLook } = this.#options;
     const startedAt = performance.now();
     try {
-      const { mark } = await api.get<WireInbox>('/api/inbox', AbortSignal.timeout(silenceMs));
-      if (await onLook(mark !== this.#mark)) this.#mark = mark;
+      const { mark } = await this.#api.get<WireInbox>('/api/inbox', AbortSignal.timeout(silenceMs));
+      if (await this.#onLook(mark !== this.#mark)) this.#mark = mark;
       this.#connect({ state: 'live' });
       this.#delayMs = Math.max(pollMs, idleShare * (performance.now() - startedAt));
     } catch (error) {
@@ -82,6 +75,6 @@ export class Live {
   #connect(connection: Connection): void {
     if (connection.state === this.connection.state && connection.detail === this.connection.detail) return;
     this.connection = connection;
-    this.#options.onConnection(connection);
+    this.#onConnection();
   }
 }

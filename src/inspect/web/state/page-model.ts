@@ -1,11 +1,11 @@
 import type { WireCounts, WireDelivery, WireInbox, WireReplay, WireReplayed } from '../../wire.ts';
 import { deliveryTitle, sentence, shownDuration } from '../text/format.ts';
 import { withNamedCharacters } from '../text/text-parts.ts';
-import { type Address, addressIn, hashOf, type ListFilter, noFilter, requestQuery } from './address.ts';
+import { type Address, addressIn, hashOf, type ListFilter, requestQuery } from './address.ts';
 import type { Api } from './api.ts';
+import { type Problem, problemOf } from './problem.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { Live } from './live.ts';
-import { type Problem, problemOf } from './problem.ts';
 
 /** In milliseconds, since counting reads an index of all deliveries. */
 const countEveryMs = 2_000;
@@ -28,8 +28,9 @@ export class PageModel {
   readonly #api: Api;
   readonly #draw: () => void;
   #opening = new AbortController();
-  #isReading = false;
-  #isOutdated = false;
+  /** Infinity while they are counted. */
+  #countableAt = 0;
+  #areCountsOld = false;
   #messageTimer: number | undefined;
 
   constructor(api: Api, inbox: WireInbox, draw: (model: PageModel) => void) {
@@ -37,11 +38,7 @@ export class PageModel {
     this.inbox = inbox;
     this.#draw = () => draw(this);
     this.list = new DeliveryList({ api, isAimedAt: () => this.#isAimedAt(), onChange: this.#draw });
-    this.live = new Live({
-      api,
-      onLook: (hasChanged) => this.#look(hasChanged),
-      onConnection: this.#draw,
-    });
+    this.live = new Live(api, (hasChanged) => this.#look(hasChanged), this.#draw);
   }
 
   async run(): Promise<void> {
@@ -63,12 +60,7 @@ export class PageModel {
 
   search(text: string, delayMs = typingMs): void {
     this.address = { ...this.address, filter: { ...this.address.filter, text } };
-    this.counts = null;
-    void this.list.show(this.address.filter, delayMs).then(() => this.#count());
-  }
-
-  showAll(): void {
-    this.filterBy(noFilter);
+    this.#showList(delayMs);
   }
 
   close(): void {
@@ -80,9 +72,7 @@ export class PageModel {
     const address = { ...this.address, seq };
     history.replaceState(null, '', hashOf(address));
     this.address = address;
-    this.problem = null;
-    void this.#open();
-    this.#draw();
+    this.#openOther();
   }
 
   say(message: string): void {
@@ -130,24 +120,29 @@ export class PageModel {
       const { message, hint } = problemOf(error);
       this.say(`${sentence(message)} ${hint === undefined ? '' : sentence(hint)}`);
     }
-    void this.#readBesides();
+  }
+
+  #showList(delayMs: number): void {
+    this.counts = null;
+    void this.list.show(this.address.filter, delayMs).then(() => this.#count());
+  }
+
+  #openOther(): void {
+    this.problem = null;
+    void this.#open();
+    this.#draw();
   }
 
   #move(address: Address): void {
     const { seq, filter } = this.address;
     const isFiltered = hashOf({ ...address, seq: null }) !== hashOf({ filter, seq: null });
     this.address = address;
-    if (isFiltered) {
-      this.counts = null;
-      void this.list.show(address.filter).then(() => this.#count());
-    }
+    if (isFiltered) this.#showList(0);
     if (address.seq === seq) {
       this.#draw();
       return;
     }
-    this.problem = null;
-    void this.#open();
-    this.#draw();
+    this.#openOther();
     const target = address.seq === null ? `row-${seq}` : 'pane';
     (document.getElementById(target) ?? document.getElementById('list'))?.focus({ preventScroll: true });
   }
@@ -160,22 +155,11 @@ export class PageModel {
   }
 
   async #look(hasChanged: boolean): Promise<boolean> {
+    this.#areCountsOld ||= hasChanged;
+    if (this.#areCountsOld && Date.now() >= this.#countableAt) void this.#count();
     if (!hasChanged && !this.list.canRelease) return true;
-    const isRead = await this.list.refresh();
-    void this.#readBesides();
+    const [isRead] = await Promise.all([this.list.refresh(), this.#open()]);
     return isRead;
-  }
-
-  async #readBesides(): Promise<void> {
-    this.#isOutdated = true;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    while (this.#isOutdated) {
-      this.#isOutdated = false;
-      await Promise.all([this.#open(), this.#count()]);
-      await new Promise((resolve) => setTimeout(resolve, countEveryMs));
-    }
-    this.#isReading = false;
   }
 
   async #open(): Promise<void> {
@@ -206,6 +190,8 @@ export class PageModel {
   async #count(): Promise<void> {
     const { filter } = this.address;
     if (filter.text.trim() !== '') return;
+    this.#countableAt = Infinity;
+    this.#areCountsOld = false;
     try {
       const query = requestQuery({ ...filter, verdicts: [] });
       const counts = await this.#api.get<WireCounts>(`/api/counts?${query}`);
@@ -215,6 +201,8 @@ export class PageModel {
     } catch (error) {
       // The state of the connection shows that nothing can be read.
       problemOf(error);
+    } finally {
+      this.#countableAt = Date.now() + countEveryMs;
     }
   }
 }

@@ -19,16 +19,8 @@ export class Problem extends Error {
   }
 }
 
-/** Rethrows anything else, because it is a fault of the page. */
+/** Rethrows any other error, because it is a fault of the page. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
-}
-
-export const isAbort = (error: unknown): boolean =>
-  error instanceof DOMException && error.name === 'AbortError';
-
-export interface AnswerSource {
-  /** Throws a `Problem`, or an `AbortError` when it was cancelled. */
-  get<Answer>(path: string, signal?: AbortSignal): Promise<Answer>;
 }
