@@ -53,12 +53,12 @@ it.each([
 });
 
 it.each([
-  ['linux', ['xdg-open']],
-  ['darwin', ['open']],
-  ['win32', ['explorer.exe']],
-])('%s opens a page with %j', (platform, words) => {
-  expect(opener({ platform, env })).toEqual(words);
-  expect(opener({ platform, env: {} })).toEqual(platform === 'linux' ? undefined : words);
+  ['linux', 'xdg-open'],
+  ['darwin', 'open'],
+  ['win32', 'explorer.exe'],
+])('%s opens a page with %s', (platform, program) => {
+  expect(opener({ platform, env })).toBe(program);
+  expect(opener({ platform, env: {} })).toBe(platform === 'linux' ? undefined : program);
 });
 
 describe('permissions', () => {

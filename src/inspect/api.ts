@@ -70,18 +70,13 @@ export interface ApiParts {
 const defaultRows = 100;
 const mostRows = 200;
 
-const longestText = 500;
-
 async function readInbox({ location, inbox, replays }: ApiParts): Promise<WireInbox> {
   return { location, targets: replays.targets, mark: await inbox.changeMark() };
 }
 
 function readPage({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<WirePage> {
-  const text = textIn(query, 'text') ?? '';
-  if (text.length > longestText)
-    throw badRequest(`The query's text has more than ${longestText} characters.`);
   const filter = {
-    text,
+    text: query.get('text') ?? '',
     limit: numberIn(query, 'limit', 1, mostRows) ?? defaultRows,
     before: numberIn(query, 'before'),
     after: numberIn(query, 'after'),
@@ -142,20 +137,14 @@ function membersOf(body: Uint8Array): { readonly [name: string]: Json | undefine
   return isObject(value) ? value : {};
 }
 
-function textIn(query: URLSearchParams, name: string): string | undefined {
-  const [value, ...more] = query.getAll(name);
-  if (more.length > 0) throw badRequest(`The query names ${name} more than once.`);
-  return value;
-}
-
 function numberIn(
   query: URLSearchParams,
   name: string,
   min = 0,
   max = Number.MAX_SAFE_INTEGER,
 ): number | undefined {
-  const value = textIn(query, name);
-  if (value === undefined) return undefined;
+  const value = query.get(name);
+  if (value === null) return undefined;
   const number = /^\d{1,16}$/.test(value) ? Number(value) : -1;
   if (number >= min && number <= max) return number;
   throw badRequest(`The query's ${name} must be a whole number from ${min} to ${max}.`);

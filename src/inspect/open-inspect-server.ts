@@ -2,7 +2,7 @@ import { openHttpsServer } from '../http/server/https-server.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { InspectKeys } from './inspect-keys.ts';
-import { checkHost, ownHosts, securityHeaders } from './request-guard.ts';
+import { checkHost, securityHeaders } from './request-guard.ts';
 import { apiAnswer, type ApiParts } from './api.ts';
 import { nothingThere, RequestProblem, requestProblem, wrongMethod } from './request-problem.ts';
 import { keyParameter } from './wire.ts';
@@ -75,7 +75,8 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     handle,
     onError,
   });
-  hosts = ownHosts(server.port);
+  // A page under another name that resolves to this address sends another host.
+  hosts = ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${server.port}`).host);
   return {
     port: server.port,
     get url() {

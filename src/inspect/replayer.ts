@@ -43,11 +43,11 @@ const contentOf = ({ url, body }: { readonly url: string; readonly body: Uint8Ar
   body,
 });
 
-type ReplayInbox = Pick<Inbox, 'list' | 'claimLeads' | 'record'>;
+type ReplayInbox = Pick<Inbox, 'list' | 'claimLeads' | 'record' | 'close'>;
 
 interface ReplayerOptions {
   readonly targets: readonly ReplayTarget[];
-  readonly useInbox: <T>(target: Target, use: (inbox: ReplayInbox) => Promise<T>) => Promise<T>;
+  readonly openInbox: (target: Target) => Promise<ReplayInbox>;
   readonly clock: Clock;
 }
 
@@ -83,9 +83,10 @@ export class Replayer {
     for (const target of this.#options.targets) await target.close?.();
   }
 
-  #send(seq: number, target: Target): Promise<WireReplayed> {
-    const { clock, useInbox } = this.#options;
-    return useInbox(target, async (inbox) => {
+  async #send(seq: number, target: Target): Promise<WireReplayed> {
+    const { clock } = this.#options;
+    const inbox = await this.#options.openInbox(target);
+    try {
       const stored = await storedDelivery(inbox, seq);
       if (stored === undefined) throw notInInbox(seq);
       const problem = whyNotReplayable(stored);
@@ -96,6 +97,8 @@ export class Replayer {
       if (retried === undefined) throw new Error('a target gave no result');
       const { ok, answer, durationMs } = retried;
       return { ok, answer, durationMs };
-    });
+    } finally {
+      await inbox.close();
+    }
   }
 }

@@ -5,10 +5,6 @@ import { tokenHeader } from './wire.ts';
 
 type Head = Pick<Delivery, 'method' | 'path' | 'rawHeaders'>;
 
-/** The only `Host`s of a server on the loopback address: a page under another name that resolves to it sends another one. */
-export const ownHosts = (port: number): readonly string[] =>
-  ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host);
-
 /** Every request must pass this check. */
 export function checkHost(request: Head, hosts: readonly string[]): void {
   const [host, ...more] = headerValues(request, 'host');

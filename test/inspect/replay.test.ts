@@ -6,7 +6,7 @@ import type { Signer } from '../../src/sender/sign-request.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
-import { arrivalOf, deliveryOf } from '../inbox/support.ts';
+import { arrivalOf, deliveryOf, freshFile } from '../inbox/support.ts';
 import { ScriptedReceiver } from '../support/scripted-receiver.ts';
 import { inspect, type Inspected, targetAt } from './support.ts';
 
@@ -84,7 +84,8 @@ describe('a replay', () => {
     const [app, other] = [await appThat(), await appThat()];
     const targets = [app, other].map(({ url }) => targetAt(url));
     const [wanted = ''] = targets.map(({ name }) => name);
-    const inbox = await openInbox({ location: ':memory:', clock: systemClock, targets: [wanted] });
+    const location = freshFile('inbox.db');
+    const inbox = await openInbox({ location, clock: systemClock, targets: [wanted] });
     const page = await inspect({ inbox, targets });
     await inbox.take([arrivalOf({ id: 'a' })]);
     expect((await replayed(page, { seq: 1, target: `forward ${other.url}` })).answer.ok).toBe(true);

@@ -49,15 +49,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
   if (options.inbox === undefined) onTestFinished(() => inbox.close());
   const replays = new Replayer({
     targets: options.targets ?? [],
-    async useInbox({ name }, use) {
-      if (options.inbox !== undefined) return use(inbox);
-      const own = await openInbox({ location, clock: systemClock, targets: [name] });
-      try {
-        return await use(own);
-      } finally {
-        await own.close();
-      }
-    },
+    openInbox: ({ name }) => openInbox({ location: inbox.location, clock: systemClock, targets: [name] }),
     clock: systemClock,
   });
   const server = await openInspectServer({

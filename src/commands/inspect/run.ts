@@ -35,21 +35,16 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   const reader = await openOnceThere(location, () => openInboxReader({ location, clock }), context);
   const replays = new Replayer({
     targets,
-    async useInbox(target, use) {
+    async openInbox(target) {
       // Fails where another file is at this place by now: its numbers are those of other leads.
       await reader.checkReadable();
-      const inbox = await openInbox({
+      return openInbox({
         location,
         clock,
         targets: [target.name],
         claimMs: claimMsFor(timeoutMs),
         warn: (warning) => messages.warn(noteText(warning)),
       });
-      try {
-        return await use(inbox);
-      } finally {
-        await inbox.close();
-      }
     },
     clock,
   });

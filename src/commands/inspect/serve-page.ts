@@ -53,13 +53,13 @@ export async function servePage(
 }
 
 /** The program that opens a file as the desktop is set up; undefined on a machine without a desktop. */
-export function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): readonly string[] | undefined {
-  if (platform === 'darwin') return ['open'];
-  if (platform === 'win32') return ['explorer.exe'];
+export function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): string | undefined {
+  if (platform === 'darwin') return 'open';
+  if (platform === 'win32') return 'explorer.exe';
   const hasDisplay = [env['DISPLAY'], env['WAYLAND_DISPLAY'], env['BROWSER']].some(
     (value) => value !== undefined && value !== '',
   );
-  return hasDisplay ? ['xdg-open'] : undefined;
+  return hasDisplay ? 'xdg-open' : undefined;
 }
 
 /**
@@ -80,8 +80,7 @@ async function openBrowser(
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const file = join(folder, 'inspect.html');
   await writeFile(file, redirect(url), { flag: 'wx', mode: 0o600 });
-  const [command = '', ...args] = program;
-  const child = spawn(command, [...args, file], {
+  const child = spawn(program, [file], {
     env: withoutSecrets(env),
     stdio: 'ignore',
     detached: true,

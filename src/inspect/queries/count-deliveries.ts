@@ -1,4 +1,4 @@
-import type { InboxReader } from '../../inbox/inbox.ts';
+import type { InboxQuery, InboxReader } from '../../inbox/inbox.ts';
 import type { WireCounts } from '../wire.ts';
 
 const minute = 60_000;
@@ -9,14 +9,9 @@ const mostRead = 1_000;
 
 const noDeliveries = { accepted: 0, duplicate: 0, rejected: 0, other: 0 };
 
-interface TimeWindow {
-  readonly since: number | undefined;
-  readonly until: number | undefined;
-}
-
 export async function countDeliveries(
   inbox: Pick<InboxReader, 'counts' | 'list'>,
-  { since, until }: TimeWindow,
+  { since, until }: Pick<InboxQuery, 'since' | 'until'>,
   now: number,
 ): Promise<WireCounts> {
   const rows = { ...noDeliveries, waiting: 0, dead: 0 };

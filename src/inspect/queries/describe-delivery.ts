@@ -1,12 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
+import { redacted } from '../../inbox/delivery-record.ts';
 import { maxRejectedBody } from '../../inbox/store-options.ts';
 import { utf8, bufferOf } from '../../json/bytes.ts';
+import { curlCommand } from '../../output/curl-command.ts';
 import { storedDelivery } from '../../receiver/stored-request.ts';
+import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
+import { Secret } from '../../secret.ts';
+import { headerValues } from '../../webhook/delivery.ts';
 import type { RejectReason } from '../../webhook/delivery-answer.ts';
 import type { WireDelivery, WireRow } from '../wire.ts';
-import { curlOf } from './curl-of-delivery.ts';
-import { rowsOf } from './list-page.ts';
+import { rowOf, rowsOf } from './list-page.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { readDocument } from '../../json/scanner.ts';
 
@@ -22,13 +26,11 @@ export async function describeDelivery(
   const delivery = await storedDelivery(inbox, seq);
   if (delivery === undefined) return undefined;
   const { body, leadId, results, remote, method, path, headers, firstSeq, differs } = delivery;
-  const [row] = await rowsOf(inbox, [delivery]);
-  if (row === undefined) throw new Error('a delivery has no row');
   const forwards = leadId === undefined ? [] : ((await inbox.forwards([leadId])).get(leadId) ?? []);
   const text = utf8(body.subarray(0, shownBytes));
   const isHex = !isUtf8(body) || text.includes('\0');
   return {
-    ...row,
+    ...rowOf(delivery, forwards),
     ...{ remote, method, path, headers, isHex },
     raw: isHex ? hexDump(body.subarray(0, dumpedBytes)) : text,
     isCut: body.length > (isHex ? dumpedBytes : shownBytes),
@@ -65,10 +67,10 @@ const unread: readonly (string | undefined)[] = [
 function missingPart({ verdict, reason, headers, body }: StoredDelivery): string | null {
   const isUntaken = verdict === 'rejected' || verdict === 'other';
   if (verdict === 'rejected' && body.length === 0) {
-    const isAnnounced = headers.some(
-      ([name, value]) =>
-        /^transfer-encoding$/i.test(name) || (/^content-length$/i.test(name) && Number(value) !== 0),
-    );
+    const request = { rawHeaders: headers };
+    const isAnnounced =
+      headerValues(request, 'transfer-encoding').length > 0 ||
+      headerValues(request, 'content-length').some((length) => Number(length) !== 0);
     return isAnnounced || unread.includes(reason) ? 'It was rejected before its body was read.' : null;
   }
   if (!isUntaken || body.length < maxRejectedBody) return null;
@@ -123,6 +125,35 @@ export function whyNotReplayable({
 }: Pick<StoredDelivery, 'verdict' | 'leadId'>): string | undefined {
   if (verdict === 'rejected') return 'A rejected delivery is never replayed: nobody knows who sent it.';
   return leadId === undefined ? 'The delivery holds no lead.' : undefined;
+}
+
+/** Credentials are not stored, so the command has `$CREDENTIAL` in their place. */
+function curlOf(delivery: StoredDelivery): string {
+  const { method, headers, body } = delivery;
+  return curlCommand({
+    method: method === '' ? 'POST' : method,
+    url: addressOf(delivery),
+    headers: endToEndHeaders({ rawHeaders: headers }),
+    body,
+    secrets: [{ secret: new Secret(redacted), variable: 'CREDENTIAL' }],
+  });
+}
+
+const placeholder = 'https://receiver.example';
+
+/**
+ * The host of a rejected delivery may be anybody's choice, and a person might send credentials there. Only a
+ * proxy says whether the delivery used TLS; without one, `https` is the receiver's default.
+ */
+function addressOf({ verdict, path, headers }: StoredDelivery): string {
+  const ownPath = path.startsWith('/') ? path : '/';
+  const header = (name: string): string => headerValues({ rawHeaders: headers }, name).join().toLowerCase();
+  const host = header('host');
+  const isHost = /^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(host);
+  if (!isHost || verdict === 'rejected' || verdict === 'other') return `${placeholder}${ownPath}`;
+  const scheme =
+    /^\s*(https?)\b/.exec(header('x-forwarded-proto')) ?? /\bproto="?(https?)\b/.exec(header('forwarded'));
+  return `${scheme?.[1] ?? 'https'}://${host}${ownPath}`;
 }
 
 const lineBytes = 16;

@@ -52,17 +52,15 @@ export async function rowsOf(
 ): Promise<WireRow[]> {
   const accepted = deliveries.filter(({ verdict }) => verdict === 'accepted');
   const forwards = await inbox.forwards(accepted.flatMap(({ leadId }) => leadId ?? []));
-  return deliveries.map((delivery) => {
-    const isFirst = delivery.verdict === 'accepted';
-    return rowOf(delivery, isFirst ? (forwards.get(delivery.leadId ?? '') ?? []) : []);
-  });
+  return deliveries.map((delivery) => rowOf(delivery, forwards.get(delivery.leadId ?? '') ?? []));
 }
 
-function rowOf(delivery: StoredDelivery, forwards: readonly Forward[]): WireRow {
+/** Only the first delivery of a lead counts its forwards. */
+export function rowOf(delivery: StoredDelivery, forwards: readonly Forward[]): WireRow {
   const { seq, receivedAt, leadId = null, verdict, reason = null, status, attempt, body } = delivery;
   const { name, category } = nameAndCategory(delivery);
   const countOf = (state: Forward['state']): number =>
-    forwards.filter((forward) => forward.state === state).length;
+    verdict === 'accepted' ? forwards.filter((forward) => forward.state === state).length : 0;
   return {
     ...{ seq, receivedAt, leadId, name, category, verdict, reason, status, attempt },
     source: sourceOf(delivery),

@@ -1,4 +1,5 @@
 import { render, type VNode } from 'preact';
+import { onPageKey } from './keys.ts';
 import { Mark, Page } from './page.tsx';
 import { openSession, watchReloads } from './state/api.ts';
 import { PageModel } from './state/page-model.ts';
@@ -13,6 +14,7 @@ async function start(): Promise<void> {
   try {
     const { api, inbox } = await openSession();
     const model = new PageModel(api, inbox, draw);
+    document.addEventListener('keydown', (event) => onPageKey(event, model));
     draw(model);
     await model.run();
   } catch (error) {
@@ -24,6 +26,8 @@ async function start(): Promise<void> {
 
 /** An element that is removed would take the focus with it, so its part of the page gets the focus. */
 function draw(model: PageModel): void {
+  const { seq } = model.address;
+  document.title = `${seq === null ? 'Inbox' : `Delivery ${seq}`} · leads inspect`;
   const focused = document.activeElement;
   const part = focused?.closest('#pane') === null ? 'list' : 'pane';
   render(<Page model={model} />, root);

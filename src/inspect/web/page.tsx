@@ -1,8 +1,7 @@
 import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { DeliveryPane } from './delivery/delivery-pane.tsx';
 import { Button, Key, Popover } from './elements.tsx';
-import { onPageKey, shortcuts } from './keys.ts';
+import { shortcuts } from './keys.ts';
 import { ListPane } from './list/list-pane.tsx';
 import type { Connection } from './state/live.ts';
 import type { PageModel } from './state/page-model.ts';
@@ -10,12 +9,6 @@ import { ReceivedText } from './text/received-text.tsx';
 
 export function Page({ model }: { model: PageModel }): VNode {
   const { seq } = model.address;
-  useEffect(() => {
-    document.addEventListener('keydown', (event) => onPageKey(event, model));
-  }, [model]);
-  useEffect(() => {
-    document.title = `${seq === null ? 'Inbox' : `Delivery ${seq}`} · leads inspect`;
-  }, [seq]);
   return (
     <div class={`page ${seq === null ? 'shows-list' : 'shows-pane'}`}>
       <Header model={model} />
