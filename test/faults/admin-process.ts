@@ -34,8 +34,9 @@ export async function adminProcess(
   argv: readonly string[],
   options: Parameters<typeof listenProcess>[1] = {},
 ): Promise<AdminProcess> {
+  const port = argv.includes('--port') ? [] : ['--port', '0'];
   const listener = await listenProcess(
-    ['--http', '--token', token, '--port', '0', '--admin', '0', '--format', 'leads', ...argv],
+    ['--http', '--token', token, ...port, '--admin', '0', '--format', 'leads', ...argv],
     options,
   );
   const address = (): string | undefined => /^admin on (\S+):/m.exec(listener.stderr())?.[1];

@@ -37,7 +37,7 @@ export function startListen(flags: readonly string[], options: ListenOptions = {
     [
       ...(options.under ?? []),
       ...[process.execPath, ...(options.nodeFlags ?? []), bin],
-      ...['listen', '--port', '0', '--format', 'events', ...flags],
+      ...['listen', '--format', 'events', ...(flags.includes('--port') ? [] : ['--port', '0']), ...flags],
     ],
     dataDir,
   );
