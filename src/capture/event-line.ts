@@ -7,8 +7,8 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
     const event = line.includes('"delivery"') ? jsonIn(line) : undefined;
     if (!isObject(event) || event['type'] !== 'delivery' || !('verdict' in event)) return [];
     const fields: Readonly<Record<string, unknown>> = event;
-    const url = `${String(fields['verdict'])} ${String(fields['leadId'] ?? fields['reason'])}`;
-    return [{ line, fields, method: 'POST', url, headers: [] }];
+    const shownAs = `${String(fields['verdict'])} ${String(fields['leadId'] ?? fields['reason'])}`;
+    return [{ line, fields, method: 'POST', url: shownAs, headers: [] }];
   });
   if (events.length === 0) return undefined;
   const [{ line, fields }] = chooseEntry(events, 'the output of listen', options);
@@ -27,7 +27,7 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
         leadCount > 1
           ? `the delivery held ${leadCount} leads, and an event holds one of them: give the body with --body FILE, or read it from the inbox with 'leads verify --id'`
           : lead === undefined
-            ? 'an event of a rejected delivery holds no body: give it with --body FILE'
+            ? 'this event holds no lead: give the body with --body FILE'
             : "an event holds the lead without its white space, not the body as it came: 'leads verify --id' reads that from the inbox",
       ),
       {
@@ -38,10 +38,11 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
   };
 }
 
-/** The lead's own text in the line: read and written again, its numbers and escapes would be others. */
+/** Cuts the lead's own text out of the line: parsed and written again, its numbers and escapes could change. */
 function leadBytes(line: string, lead: unknown): Buffer | undefined {
   if (typeof lead !== 'object' || lead === null) return undefined;
   const leadText = JSON.stringify(lead);
+  // `leads listen` writes "lead" as the last member, so an earlier match that fails is inside the value of another member.
   for (const { index } of line.matchAll(/"lead"\s*:/g)) {
     const start = line.indexOf(':', index) + 1;
     const text = line.slice(start, line.lastIndexOf('}')).trim();

@@ -5,6 +5,7 @@ import type { Endpoint } from './endpoint.ts';
 import { type Answer, exchange, type ExchangeOptions, type WireRequest } from './exchange.ts';
 
 export interface CheckRequest extends WireRequest {
+  /** Continues the sentence "it answered 401 …": `to a wrong one`. */
   readonly form?: string | undefined;
   readonly leadId?: string | undefined;
   /** The headers that would prove this body: a receiver that gets others must not disclose them. */

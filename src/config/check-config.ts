@@ -3,51 +3,55 @@ import { invalidSetting, twoKeysOfAProfile } from './errors.ts';
 import { camelCase, type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
-// Without the schema library, since every command checks the file at its start and would have to load that first.
+// Every command checks the file at its start, so this does without the schema library, which takes long to load.
 
 export const configVersion = 1;
 
-type Place =
+/** A shape describes the values that the file, a profile or a setting may hold. */
+type Shape =
   | { readonly isValue: (value: Json) => boolean }
-  | { readonly members: ReadonlyMap<string, Place> }
+  | { readonly members: ReadonlyMap<string, Shape> }
   /** Members that a person names, such as profiles. */
-  | { readonly each: Place };
+  | { readonly each: Shape };
 type Path = readonly string[];
 
-/** The settings by where they stand in a profile. */
-function placesOf(keys: readonly SettingKey[], depth = 0): ReadonlyMap<string, Place> {
+/** The members of a profile at this depth: settings, and objects that hold settings. */
+function shapesOf(keys: readonly SettingKey[], depth = 0): ReadonlyMap<string, Shape> {
   const names = new Set(keys.map(({ path }) => path[depth] ?? ''));
   return new Map(
     [...names].map((name) => {
       const below = keys.filter(({ path }) => path[depth] === name);
       const leaf = below.find(({ path }) => path.length === depth + 1);
-      return [name, leaf === undefined ? { members: placesOf(below, depth + 1) } : valueOf(leaf)];
+      return [name, leaf === undefined ? { members: shapesOf(below, depth + 1) } : valueShape(leaf)];
     }),
   );
 }
 
-const valueOf = ({ type, checkedOnUse, isJson }: SettingKey): Place => ({
+const valueShape = ({ type, checkedOnUse, isJson }: SettingKey): Shape => ({
   isValue: (value) => {
+    // The type parses what a person types on a command line, which for an array or an object is JSON.
     if (isJson === true) return type.parse(JSON.stringify(value)) !== undefined;
     if (checkedOnUse === true) return isText(value);
+    // A value that parses to another one, such as a number in quotes, is not in the form that this tool stores.
     return (typeof value !== 'object' || value === null) && type.parse(String(value)) === value;
   },
 });
 
 const isText = (value: Json): value is string => typeof value === 'string';
-const origins: Record<OriginKey, Place> = {
+const origins: Record<OriginKey, Shape> = {
   apiKeyOrigin: { isValue: isText },
   headersOrigin: { isValue: isText },
 };
 const areTexts = (value: Json): boolean => isObject(value) && Object.values(value).every(isText);
-const profilePlace = (): Place => ({
-  members: new Map([...placesOf(settingKeys), ...Object.entries(origins), ['setAt', { isValue: areTexts }]]),
+// The shapes are built on use, since many runs have no configuration file to check.
+const profileShape = (): Shape => ({
+  members: new Map([...shapesOf(settingKeys), ...Object.entries(origins), ['setAt', { isValue: areTexts }]]),
 });
-const configPlace = (): Place => ({
-  members: new Map<string, Place>([
+const configShape = (): Shape => ({
+  members: new Map<string, Shape>([
     ['version', { isValue: (value) => typeof value === 'number' }],
     ['profile', { isValue: isText }],
-    ['profiles', { each: profilePlace() }],
+    ['profiles', { each: profileShape() }],
   ]),
 });
 
@@ -76,11 +80,11 @@ interface Copying {
   readonly findings: Findings;
 }
 
-/** Copies a value in another spelling. Unknown members stay as they are. */
-function respell(value: Json, place: Place, copying: Copying, path: Path = []): Json {
+/** Copies a value with its names in another spelling, and adds what is wrong or unknown to the findings. Faults are copied too. */
+function checkAndRespell(value: Json, shape: Shape, copying: Copying, path: Path = []): Json {
   const { findings, spelling } = copying;
-  if ('isValue' in place) {
-    if (!place.isValue(value)) findings.wrong.push(path);
+  if ('isValue' in shape) {
+    if (!shape.isValue(value)) findings.wrong.push(path);
     return value;
   }
   if (!isObject(value)) {
@@ -89,14 +93,14 @@ function respell(value: Json, place: Place, copying: Copying, path: Path = []): 
   }
   const members = Object.entries(value).map(([key, member]): [string, Json] => {
     const memberPath = [...path, key];
-    if ('each' in place) return [key, respell(member, place.each, copying, memberPath)];
+    if ('each' in shape) return [key, checkAndRespell(member, shape.each, copying, memberPath)];
     const name = spelling.read(key);
-    const inner = name === undefined ? undefined : place.members.get(name);
+    const inner = name === undefined ? undefined : shape.members.get(name);
     if (name === undefined || inner === undefined) {
       findings.unknown.push(memberPath);
       return [key, member];
     }
-    return [spelling.write(name), respell(member, inner, copying, memberPath)];
+    return [spelling.write(name), checkAndRespell(member, inner, copying, memberPath)];
   });
   return Object.fromEntries(members);
 }
@@ -108,26 +112,26 @@ export function configFrom(json: Json): {
   readonly unknown: readonly Path[];
 } {
   const findings: Findings = { wrong: [], unknown: [] };
-  const config = respell(json, configPlace(), { spelling: fromFile, findings }) as Config;
+  const config = checkAndRespell(json, configShape(), { spelling: fromFile, findings }) as Config;
   return { config, wrong: findings.wrong[0], unknown: findings.unknown };
 }
 
-/** The form that a file has. */
+/** The configuration as the file holds it. */
 export const inKebabCase = (config: Config): Config =>
-  respell(config as Json, configPlace(), {
+  checkAndRespell(config as Json, configShape(), {
     spelling: toFile,
     findings: { wrong: [], unknown: [] },
   }) as Config;
 
-/** The path of the first wrong or unknown member of a profile in memory. */
-export function misplacedInProfile(profile: Json): Path | undefined {
+/** The path of the first wrong value of a profile in memory, or else of the first unknown member. */
+export function faultyPathInProfile(profile: Json): Path | undefined {
   const { wrong, unknown } = examined(profile);
   return wrong[0] ?? unknown[0];
 }
 
 function examined(profile: Json): Findings {
   const findings: Findings = { wrong: [], unknown: [] };
-  respell(profile, profilePlace(), { spelling: inMemory, findings });
+  checkAndRespell(profile, profileShape(), { spelling: inMemory, findings });
   return findings;
 }
 
@@ -158,7 +162,7 @@ function setIn(object: Tree, path: readonly string[], value: unknown): Tree {
   return Object.keys(inner).length === 0 ? siblings : { ...siblings, [step]: inner };
 }
 
-/** Throws a `UsageError` for a profile that would have both. */
+/** Throws a `UsageError` for a profile with both a key and a command that prints one. */
 export function rejectBothKeys(profile: Profile): void {
   if (profile.apiKey !== undefined && profile.apiKeyCommand !== undefined) throw twoKeysOfAProfile();
 }

@@ -7,7 +7,6 @@ import { formatDuration } from '../time/time-text.ts';
 
 const runFile = promisify(execFile);
 
-/** In milliseconds. */
 const defaultTimeoutMs = 60_000;
 
 /** How `execFile` rejects. */
@@ -21,8 +20,8 @@ interface ExecFailure extends Error {
 }
 
 /**
- * The key that a program prints, which is run without a shell. Throws a `ConfigError` that says what it did instead, and the
- * signal's reason when the run is interrupted.
+ * Runs a program without a shell, and returns the key that it prints. Throws a `ConfigError` that says why there is no key, and
+ * the signal's reason when this run is interrupted.
  */
 export async function runKeyCommand(
   [program = '', ...args]: readonly string[],
@@ -33,9 +32,11 @@ export async function runKeyCommand(
   let printed: string;
   try {
     const running = runFile(program, args, { env, signal, timeout: timeoutMs, killSignal: 'SIGKILL' });
+    // A program that asks for input reads the end of it, and does not wait for the time limit.
     running.child.stdin?.end();
     printed = (await running).stdout.trim();
   } catch (error) {
+    // An interruption of this run also kills the program, and is no fault of the program.
     signal.throwIfAborted();
     const failure = error as ExecFailure;
     const stderr = (failure.stderr ?? '').trim().slice(0, mostShown);
@@ -54,6 +55,7 @@ const mostShown = 500;
 function faultOf(failure: ExecFailure, timeoutMs: number): string {
   const { code, signal, killed } = failure;
   if (typeof code === 'number') return `exit ${code}`;
+  // An interruption was thrown before, so only the time limit can have killed it.
   if (killed === true && code === null) return `it did not end within ${formatDuration(timeoutMs)}`;
   if (typeof signal === 'string') return `ended by ${signal}`;
   return `it cannot be run: ${code ?? messageOf(failure)}`;

@@ -21,8 +21,9 @@ export type { AttemptResult, InboxQuery, Source, StoredDelivery, StoredRef } fro
 export interface Arrival {
   readonly delivery: Delivery;
   readonly leadId: string;
+  /** The lead's position in a body that holds more than the lead; undefined where the body is the lead. */
   readonly place?: Span | undefined;
-  /** The nonce of the delivery is good for this body only. */
+  /** The key of the delivery's nonce. A later delivery with this nonce and another body is rejected as a replay. */
   readonly nonce?: string | undefined;
   readonly createdAt?: number | undefined;
   readonly source?: Source | undefined;
@@ -60,6 +61,7 @@ export type ForwardState = 'waiting' | 'done' | 'dead';
 export interface ClaimedLead extends StoredRef {
   /** The number of the first one of the leads that came in the same request. */
   readonly request: number;
+  /** Counts the claims of this lead at this target, so that the end of an expired claim cannot end the current one. */
   readonly claim: number;
   /** The how many-th attempt this is, from 1. */
   readonly tries: number;
@@ -68,8 +70,9 @@ export interface ClaimedLead extends StoredRef {
 }
 
 interface ClaimOptions {
+  /** The leads that came in one request are claimed together, even if these are more than `limit`. */
   readonly isWhole?: boolean | undefined;
-  /** The latest that was never tried is claimed, to find out whether a target is back: it may fail at the earliest alone. */
+  /** Claims the latest untried lead, to find out whether the target is back: it may refuse the earliest and take all others. */
   readonly isProbe?: boolean | undefined;
 }
 
@@ -114,9 +117,11 @@ export interface TargetCount {
   readonly dead: number;
   /** The oldest of `waiting` came then, in milliseconds since the epoch; infinite where it is 0. */
   readonly oldestAt: number;
+  /** The inbox was opened with this target; false for a target of another run. */
   readonly isOwn: boolean;
 }
 
+/** How many repeats of a lead are no longer stored, by whether their values differed from the first payload: the newest are kept. */
 export interface DroppedRepeats {
   readonly differing: number;
   readonly same: number;
@@ -136,9 +141,9 @@ export interface InboxReader extends ReceivedLeads, InboxChanges {
   leads(query: StoredLeadQuery): AsyncIterable<StoredLead>;
   /** Finds those of the ids whose lead ever came, pruned, erased or not. */
   has(leadIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Lists the leads that this target has not taken, dead or not; left out: any target, and a lead once for each. */
+  /** Lists the leads, waiting or dead, that this target has not taken; without a target, a lead once for each that has not. */
   waiting(target?: string): AsyncIterable<StoredRef>;
-  /** Counts the leads that targets have not taken, those of earlier runs included, in small steps: no delivery waits for it. */
+  /** Counts for each target, also one of an earlier run, the leads it has not taken; small steps let deliveries go first. */
   targetCounts(): Promise<readonly TargetCount[]>;
   /** Reads the state of each of the leads at its targets, by their labels; a lead without targets is left out. */
   forwards(leadIds: readonly string[]): Promise<ReadonlyMap<string, readonly Forward[]>>;
@@ -153,25 +158,27 @@ export interface InboxReader extends ReceivedLeads, InboxChanges {
  * next call may work again.
  */
 export interface Inbox extends InboxReader {
+  /** Labels of the receiver's targets that this inbox did not know, where it had leads already: they get new leads only. */
+  readonly newTargets: readonly string[];
   /** Gives a verdict for each arrival, in order; all are stored in one transaction. */
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]>;
   /** Keeps rejected deliveries and those that are no lead; only the last 1,000 of each stay, 16 KiB of body each. */
   reject(rejected: readonly RejectedDelivery[]): Promise<void>;
   /**
-   * Claims leads that the target is due to be tried for: at least one where there is one, at most `limit`. Of the earliest those
-   * come first that were never tried, so that leads which the target does not take hold no other for long.
+   * Claims leads that are due for the target: at most `limit`, and at least one if any is due. Among the earliest of them,
+   * untried leads are claimed first, so that leads which the target refuses do not delay the others for long.
    */
   claim(target: string, limit: number, options?: ClaimOptions): Promise<readonly ClaimedLead[]>;
   /**
-   * Claims leads for a person, due or not, dead or not: at the target, or, where none is named, at the one forward that each
-   * of them waits for. One answer for each, in order.
+   * Claims leads for a person, even if they are dead or not due yet. Without a target, each lead is claimed at the only
+   * `forward` target that has not taken it. Resolves to one answer for each id, in order.
    */
   claimLeads(leadIds: readonly string[], target?: string): Promise<readonly LeadClaim[]>;
   /** Ends claims, and keeps the results of their attempts. What was erased meanwhile stays so. */
   record(records: readonly AttemptRecord[]): Promise<void>;
   /**
-   * From now to when the first lead can be claimed for the target, in milliseconds; undefined where none ever can. It is 0 after
-   * the clock was set back, so that the next claim notes that.
+   * Resolves to the milliseconds until the first lead can be claimed for the target; undefined if none waits for it. After the
+   * clock was set back it is 0, so that a claim follows: its transaction stores by how much.
    */
   nextDueIn(target: string): Promise<number | undefined>;
   /** Gives up leads that have waited for the target so long: up to 500 at once. Resolves to their number. */
@@ -181,8 +188,6 @@ export interface Inbox extends InboxReader {
    * (ms since the epoch) name are due at the same time, so that those of one request stay together. Resolves to their number.
    */
   makeDue(leadIds: readonly string[], dueAt?: number): Promise<number>;
-  /** Labels of the receiver's targets that this inbox did not know, where it had leads already: they get new leads only. */
-  readonly newTargets: readonly string[];
   /**
    * Drops deliveries received before that time, and keeps the ids, and what waits for some target. Resolves to the number of
    * dropped deliveries.
@@ -201,8 +206,8 @@ export interface Inbox extends InboxReader {
    */
   compact(): Promise<Problem | undefined>;
   /**
-   * Resolves when the next delivery can be made durable: something was written, synced, nothing is forbidden and, after a write
-   * failed for want of room, there is room again. Stores nothing. Rejects with a `CannotStoreError` that says why not.
+   * Resolves when the next delivery can be made durable: a small write was committed and synced, no permission is missing and,
+   * if an earlier write found the store full, there is room again. Stores no delivery. Otherwise rejects with a `CannotStoreError`.
    */
   checkWritable(): Promise<void>;
   /** Left out by a store that has no connections. */
@@ -231,6 +236,7 @@ export interface ErasedCounts {
 }
 
 export interface Erased extends ErasedCounts {
+  /** Why erased data may still be in the file of the store, which could not be overwritten; undefined when it was. */
   readonly remains: Problem | undefined;
   /** Places, in words, where it may still be and nothing here reaches it. */
   readonly outOfReach: readonly string[];

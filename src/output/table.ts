@@ -76,7 +76,9 @@ export interface FitOptions {
   readonly whole?: readonly string[];
   /** The heads of columns of numbers, which end at the same place. */
   readonly right?: readonly string[];
+  /** Steps for a narrow terminal: they are taken in this order, and only as many as are needed. */
   readonly narrowing?: readonly NarrowingStep[];
+  /** Shortens the cells of a column that a step of `narrowing` names. */
   readonly short?: (cells: readonly string[]) => readonly string[];
 }
 
@@ -85,7 +87,9 @@ interface FittedColumn extends Column {
 }
 
 const gap = '  ';
+/** No column is cut to fewer columns of the terminal than this. */
 const narrowest = 6;
+/** Before a column is cut to fewer columns of the terminal than this, the steps of `narrowing` are taken. */
 const readable = 12;
 
 interface Measured extends Column {
@@ -98,13 +102,13 @@ function fitColumns(
   width: number | undefined,
   { whole = [], narrowing = [], short = (cells) => cells }: FitOptions,
 ): readonly FittedColumn[] {
-  const measure = ({ head, cells }: Column): Measured => ({
+  const toMeasured = ({ head, cells }: Column): Measured => ({
     head,
     cells,
     natural: widestOf([head, ...cells]),
     whole: whole.includes(head),
   });
-  let columns = all.map(measure);
+  let columns = all.map(toMeasured);
   if (width === undefined) return columns.map((column) => ({ ...column, width: column.natural }));
   for (const step of narrowing) {
     if (sum(columns.map(leastWidth)) <= roomFor(columns, width)) break;
@@ -112,7 +116,7 @@ function fitColumns(
       'drop' in step
         ? columns.filter(({ head }) => head !== step.drop)
         : columns.map((column) =>
-            column.head === step.shorten ? measure({ ...column, cells: short(column.cells) }) : column,
+            column.head === step.shorten ? toMeasured({ ...column, cells: short(column.cells) }) : column,
           );
   }
   return narrowed(columns, roomFor(columns, width));
@@ -123,7 +127,7 @@ const leastWidth = ({ whole, natural }: Measured): number => (whole ? natural : 
 const roomFor = (columns: readonly Measured[], width: number): number =>
   width - gap.length * (columns.length - 1);
 
-/** Narrows the widest column by a column of the terminal at a time until all fit, and whole columns last. */
+/** Makes the widest column one character narrower until all fit. Whole columns are cut only when no other can be. */
 function narrowed(columns: readonly Measured[], room: number): FittedColumn[] {
   const widths = columns.map(({ natural }) => natural);
   let excess = sum(widths) - room;

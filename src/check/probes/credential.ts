@@ -14,8 +14,8 @@ import {
 import { acknowledges, type Probe, probeGroup, refuses } from '../probe.ts';
 import { type CheckRequest, type CheckSession, withContentType } from '../session.ts';
 
-/** A bad credential that is answered with an error of the server is not as it should be, and nothing was accepted. */
-const refused = (requestsOf: Parameters<typeof refuses>[0]): Probe['run'] => refuses(requestsOf, 'warn');
+/** A 5xx to a bad credential is a warning: it should be a 4xx, but the receiver accepted nothing. */
+const refusesProof = (requestsOf: Parameters<typeof refuses>[0]): Probe['run'] => refuses(requestsOf, 'warn');
 
 const credential = probeGroup('credential', { rule: '4.2 rule 3', level: 'must', requires: ['credential'] }, [
   {
@@ -23,7 +23,7 @@ const credential = probeGroup('credential', { rule: '4.2 rule 3', level: 'must',
     isHarmless: true,
     expected: '4xx without the credential in its header',
     hint: 'verify every request before anything else, whatever its form, and refuse with 401 what lacks a part of the proof',
-    run: refused((session) => {
+    run: refusesProof((session) => {
       const request = session.deliveryOf(session.newLead());
       return [...incompleteForms(session, request), ...unprovenForms(session, request)];
     }),
@@ -33,7 +33,7 @@ const credential = probeGroup('credential', { rule: '4.2 rule 3', level: 'must',
     isHarmless: true,
     expected: '4xx to a wrong credential',
     hint: 'compare the whole credential, byte for byte, with the one for this body and URL, before the body is parsed; refuse with 401',
-    run: refused((session) => [
+    run: refusesProof((session) => [
       { ...forgedDelivery(session, session.newLead()), form: 'to a wrong one' },
       ...alteredForms(session),
       ...(hasSignature(session) ? wrongSignatures(session) : []),
@@ -44,7 +44,7 @@ const credential = probeGroup('credential', { rule: '4.2 rule 3', level: 'must',
     level: 'should',
     expected: '4xx to a right and a wrong credential in two headers',
     hint: 'refuse a request that has the header twice: a proxy in front may look at the other one',
-    run: refused((session) => {
+    run: refusesProof((session) => {
       const request = session.deliveryOf(session.newLead());
       const wrong = withCredential(session, request, otherCredential).headers.filter(
         ([name]) => name.toLowerCase() === credentialHeader(session),
@@ -94,12 +94,12 @@ function unprovenForms(session: CheckSession, genuine: CheckRequest): CheckReque
     { ...request, form: 'without any, in chunks', isChunked: true },
     { ...request, form: 'without any, as if from this host', headers: [...request.headers, ...thisHost] },
     { ...bare, form: 'with it in another header', headers: [...bare.headers, ...elsewhere] },
-    // A token in a URL may stay in the log of a proxy.
+    // Against production this is not sent: the token in a URL could stay in the log of a proxy.
     ...(session.mayWrite ? [{ ...bare, form: 'with it in the query of the URL', query }] : []),
   ];
 }
 
-/** Texts that are almost the credential; the shell expressions make them again, so that no curl line shows one. */
+/** Credentials that are almost right. A shell expression derives each from the token's variable, so no curl line shows the token. */
 function alteredForms(session: CheckSession): CheckRequest[] {
   const isSigned = hasSignature(session);
   const altered = (
@@ -163,9 +163,10 @@ const time = probeGroup('time', { rule: '4.2 rule 5', level: 'must', requires: [
     isHarmless: true,
     expected: '4xx to a time that is a week away, or cannot be read',
     hint: 'compare the signed time with the clock in both directions, and refuse what is further off than about five minutes; no comparison with NaN is true',
-    run: refused((session) => [
+    run: refusesProof((session) => [
       { ...signedSince(session, -farMs), form: 'to a delivery that was signed a week ago' },
       { ...signedSince(session, farMs), form: 'to a delivery signed a week in the future' },
+      // A change to a signed time makes the signature wrong, and then the refusal says nothing about the time.
       ...(hasSignature(session) ? [] : [withUnreadableTime(session)]),
     ]),
   },
@@ -175,7 +176,8 @@ const time = probeGroup('time', { rule: '4.2 rule 5', level: 'must', requires: [
     isHarmless: true,
     expected: '4xx to a delivery that was signed an hour ago',
     hint: 'tolerate about five minutes: what is accepted for longer can be replayed for longer',
-    run: refused((session) =>
+    run: refusesProof((session) =>
+      // This is far outside the tolerance of the scheme, even if that is more than the usual minutes.
       signedSince(session, -Math.max(hourMs, 4 * (session.signer.scheme.toleranceMs ?? 0))),
     ),
   },
@@ -185,6 +187,7 @@ const time = probeGroup('time', { rule: '4.2 rule 5', level: 'must', requires: [
     expected: '2xx to a delivery that was signed 30 s ago',
     hint: 'tolerate about five minutes: clocks differ, and deliveries wait',
     run: acknowledges((session) =>
+      // This is well within the tolerance of the scheme, even if that is less than a minute.
       signedSince(session, -Math.min(30_000, (session.signer.scheme.toleranceMs ?? 0) / 2)),
     ),
   },

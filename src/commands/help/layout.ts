@@ -29,7 +29,7 @@ export function runningList(label: string, items: readonly string[], width: numb
   const lines: string[] = [];
   let line = label;
   for (const item of items) {
-    if (line.length + 2 + item.length > width && line.trim() !== label.trim()) {
+    if (line.length + 2 + item.length > width && line.length > label.length) {
       lines.push(line);
       line = ' '.repeat(label.length);
     }
@@ -38,7 +38,7 @@ export function runningList(label: string, items: readonly string[], width: numb
   return [...lines, line];
 }
 
-/** A command line that still runs as printed: broken between words, with a backslash where it goes on. */
+/** Breaks a command line before an option, a pipe or a redirection, with a backslash, so that it still runs as printed. */
 export function shellLines(command: string, width: number): string[] {
   const end = ' \\';
   const first = '  $ ';

@@ -61,11 +61,12 @@ async function sendAlone(
     // undici asks for the same: after `close`, a server may end a body by nothing but the end of the connection.
     headers: { ...headers, connection: 'keep-alive' },
     agent: false,
-    // Without an offer, a server of HTTP/2 answers with a status of its own.
+    // Without this, a server that speaks only HTTP/2 may answer 403 in plain text; with it, the TLS handshake fails.
     ...(isSecure && { ALPNProtocols: ['http/1.1'] }),
     ...addressAttempts,
     ...(ca.length === 0 ? {} : { ca }),
   });
+  // No limit: node leaves out the headers beyond it without an error, and undici does not.
   sent.maxHeadersCount = 0;
   let answer: IncomingMessage | undefined;
   let broken: Error | undefined;
@@ -97,7 +98,7 @@ async function sendAlone(
     sent.once('response', (received) => {
       answer = received;
       limit.begin('Body');
-      // The reader of the body gets it.
+      // The reader of the body gets this error; without a listener it would end the process.
       received.on('error', () => undefined);
       resolve({
         status: received.statusCode ?? 0,
@@ -105,7 +106,7 @@ async function sendAlone(
         ...answerHeaders(received.rawHeaders),
         body: bodyOf(received, {
           socketError: () => broken,
-          ended: () => broken ?? cutOff(sent, received),
+          ended: () => broken ?? cutBodyError(sent, received),
         }),
         discard: () => Promise.resolve(void received.destroy()),
       });
@@ -118,16 +119,12 @@ function limitPhases(timeoutMs: number, close: CloseConnection, isUnread: () => 
   const begin = (phase: 'Connect' | 'Headers' | 'Body'): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
+      // While data waits for its reader, the server is not late: undici's time limit does not count then either.
       if (isUnread()) timer?.refresh();
       else close(failure(`UND_ERR_${phase.toUpperCase()}_TIMEOUT`, `${phase} Timeout Error`));
     }, timeoutMs);
   };
-  const end = (): void => {
-    clearTimeout(timer);
-    // `refresh` would start it again.
-    timer = undefined;
-  };
-  return { begin, extend: () => timer?.refresh(), end };
+  return { begin, extend: () => timer?.refresh(), end: () => clearTimeout(timer) };
 }
 
 async function* bodyOf(
@@ -139,20 +136,21 @@ async function* bodyOf(
   } catch (error) {
     throw (error as Error).message === 'aborted' ? why.ended() : error;
   }
-  // A body that nothing but the end of the connection ends is whole to node, whatever ended that.
+  // Without a length or chunks, the end of the connection ends the body, and node takes it for whole even after an error.
   const { 'content-length': length, 'transfer-encoding': coding } = answer.headers;
   const broken = why.socketError();
   if (length === undefined && coding === undefined && broken !== undefined) throw broken;
 }
 
-function cutOff({ shouldKeepAlive }: ClientRequest, { headers }: IncomingMessage): Error {
+/** undici's error for a body that ends too early: it differs with whether the connection was to stay open. */
+function cutBodyError({ shouldKeepAlive }: ClientRequest, { headers }: IncomingMessage): Error {
   if (shouldKeepAlive) return socketClosed();
   return headers['content-length'] === undefined
     ? notHttp('HPE_INVALID_EOF_STATE', 'Invalid EOF state')
     : mismatch();
 }
 
-/** The code is unknown: the reason of an abort comes here too, and that of a `DOMException` is a number. */
+/** `code` has the type `unknown`, since the reason of an abort comes here too, and the code of a `DOMException` is a number. */
 function asUndici(error: ParserError): Error {
   const { code, message, reason = '', rawPacket } = error;
   if (message === 'socket hang up') return socketClosed();

@@ -1,4 +1,4 @@
-import { misplacedInProfile } from '../../config/check-config.ts';
+import { faultyPathInProfile } from '../../config/check-config.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { UsageError } from '../../errors.ts';
 import type { Json } from '../../json/exact.ts';
@@ -68,7 +68,7 @@ export function checkClientOptions(options: ClientOptions): void {
   if (retries !== undefined && !(Number.isInteger(retries) && retries >= 0)) {
     throw new UsageError('retries is not a whole number from 0');
   }
-  const path = misplacedInProfile({ api: withoutUndefined(dialect ?? {}) });
+  const path = faultyPathInProfile({ api: withoutUndefined(dialect ?? {}) });
   if (path !== undefined) {
     throw new UsageError(`${['dialect', ...path.slice(1)].join('.')} is not what a dialect holds there`, {
       hint: "'leads help dialect' lists what a dialect holds",

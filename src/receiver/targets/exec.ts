@@ -7,13 +7,13 @@ import { leadBytes } from '../../lead/raw-lead.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Target } from './target.ts';
 
-/** The command gets the environment without our own settings. */
 interface ExecOptions extends Omit<CommandOptions, 'input'> {
+  /** The name of this machine, where receivers on several share the inbox: each has its own commands. */
   readonly host?: string | undefined;
   readonly messages: Pick<Messages, 'say'>;
 }
 
-/** By which a command ends, or with which a shell around it, for a signal that is never sent here. */
+/** A command ended by another process: by this signal, or its shell by the exit code for it. This process sends only SIGKILL. */
 const interruptions: readonly (NodeJS.Signals | number | null)[] = ['SIGINT', 'SIGTERM', 130, 143];
 
 /** Commands at the same time: a burst of leads must not become a burst of processes. */
@@ -26,12 +26,13 @@ const concurrency = 4;
  */
 export function execTarget({ messages, ...options }: ExecOptions): Target {
   const { command, host, timeoutMs, killGroup, signal } = options;
-  // A child has no need for the tool's own settings, some of which are secrets.
+  // The command gets none of the tool's own settings: some are secrets.
   const settings = Object.entries(options.env).filter(([name]) => !/^LEADS_/i.test(name));
   const env = Object.fromEntries(settings);
   return {
     name: `exec ${host === undefined ? '' : `${host} `}${command}`,
     concurrency,
+    // There is one lead: a target that is not `isWhole` gets the leads of a delivery one by one.
     async deliver({ delivery, leads: [lead] }, attempt) {
       const id = lead?.leadId.replaceAll('\0', '\ufffd') ?? '';
       const input = leadBytes(delivery.body, lead?.place);
@@ -82,6 +83,7 @@ export function runCommand(options: CommandOptions): Promise<CommandEnd> {
       else child.kill('SIGKILL');
     };
     const timer = setTimeout(kill, timeoutMs);
+    // All commands listen to this signal, and node warns of a leak beyond ten listeners.
     setMaxListeners(0, signal);
     if (signal.aborted) kill();
     signal.addEventListener('abort', kill);
@@ -96,7 +98,7 @@ export function runCommand(options: CommandOptions): Promise<CommandEnd> {
       disarm();
       finish({ ok: false, text: error.message });
     });
-    // It did not start, and may have no streams: the error follows.
+    // Without a pid the command did not start, and may have no streams: the event 'error' follows.
     if (child.pid === undefined) return;
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);

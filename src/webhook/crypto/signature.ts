@@ -17,6 +17,7 @@ export type KeyKind = 'secret' | 'ed25519' | 'p256' | 'rsa' | 'rsa-pss';
 
 interface AlgorithmFacts {
   readonly kinds: readonly KeyKind[];
+  /** The length of a signature in bytes. */
   readonly lengths: readonly [least: number, most: number];
   readonly form?: string;
 }
@@ -26,6 +27,7 @@ const ofLength = (kind: KeyKind, length: number): AlgorithmFacts => ({
   lengths: [length, length],
 });
 
+/** A signature is as long as the modulus of its key, which `kindOf` accepts from 2,048 bits on; 1,024 bytes are 8,192 bits. */
 const rsa: AlgorithmFacts = { kinds: ['rsa'], lengths: [256, 1024], form: 'an RSA signature' };
 
 const facts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
@@ -35,6 +37,7 @@ const facts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   'hmac-sha512': ofLength('secret', 64),
   ed25519: ofLength('ed25519', 64),
   'ecdsa-p256-sha256': ofLength('p256', 64),
+  // DER has a header of 2 bytes, and two integers of 1 to 33 bytes, each behind a header of 2 bytes.
   'ecdsa-p256-sha256-der': { kinds: ['p256'], lengths: [8, 72], form: 'an ECDSA signature in DER' },
   'rsa-pss-sha512': { ...rsa, kinds: ['rsa', 'rsa-pss'] },
   'rsa-v1_5-sha256': rsa,
@@ -52,6 +55,9 @@ export function hasLengthOf(algorithm: Algorithm, { length }: Uint8Array): boole
 export const signatureForm = (algorithm: Algorithm): string =>
   facts[algorithm].form ?? `${facts[algorithm].lengths[0]} bytes`;
 
+/** The shortest RSA keys that are accepted: their signatures have the 256 bytes that `rsa` demands. */
+const leastRsaBits = 2048;
+
 export function kindOf(material: KeyObject): KeyKind | undefined {
   if (material.type === 'secret') return 'secret';
   switch (material.asymmetricKeyType) {
@@ -61,7 +67,7 @@ export function kindOf(material: KeyObject): KeyKind | undefined {
       return material.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? 'p256' : undefined;
     case 'rsa':
     case 'rsa-pss':
-      return (material.asymmetricKeyDetails?.modulusLength ?? 0) < 2048
+      return (material.asymmetricKeyDetails?.modulusLength ?? 0) < leastRsaBits
         ? undefined
         : material.asymmetricKeyType;
     default:
@@ -77,7 +83,7 @@ const isHmac = (algorithm: Algorithm): algorithm is HmacAlgorithm => algorithm.s
 function hmac(algorithm: HmacAlgorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
   const mac = createHmac(algorithm.slice('hmac-'.length), key.material);
   for (const part of parts) mac.update(part);
-  // A buffer from node's crypto has its own memory, which costs as much as the digest.
+  // `mac.digest()` allocates memory for its buffer, which costs as much as the digest; `Buffer.from` has a pool of memory.
   return Buffer.from(mac.digest('binary'), 'latin1');
 }
 
@@ -109,7 +115,7 @@ function matchesAny(key: Key, parts: readonly Uint8Array[], signatures: readonly
   let matches = (_: Uint8Array): boolean => false;
   for (const { algorithm, bytes } of signatures) {
     if (!takesKey(algorithm, kind)) continue;
-    // Signatures of one algorithm follow each other, so an HMAC is computed once for all its candidates.
+    // The schemes list the signatures by algorithm, so each HMAC is computed once, whatever their number.
     if (algorithm !== previousAlgorithm) matches = verifier(algorithm, key, parts);
     previousAlgorithm = algorithm;
     if (matches(bytes)) hasMatch = true;
@@ -139,7 +145,8 @@ export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint
 
 /**
  * Takes a time that does not depend on how many bytes agree: it compares only digests, which always have 32
- * bytes. Every credential of every scheme is compared by this, by `equalsKey` or by `equalMacs`.
+ * bytes. Every shared secret is compared by this, by `equalsKey` or, as a MAC, by `equalMacs`; a signature by a
+ * key pair holds no secret, and `pairVerifier` checks it.
  */
 export function equalInConstantTime(expected: Uint8Array, received: Uint8Array): boolean {
   return timingSafeEqual(sha256(expected), sha256(received));
@@ -158,8 +165,8 @@ export function equalsKey(key: Key, received: Uint8Array): boolean {
 const equalMacs = (expected: Uint8Array, received: Uint8Array): boolean =>
   expected.length === received.length && timingSafeEqual(expected, received);
 
-/** PEM, a public key of Standard Webhooks, or a JWK of a key pair, alone or in a list. */
-const ofKeyPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|[{[][^]*"kty"\s*:\s*"(?:EC|OKP|RSA)")/;
+/** Matches a key of a pair, which is no shared secret: PEM, `whpk_` with 32 bytes in base64, or JSON that holds such a JWK. */
+const keyOfPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|[{[][^]*"kty"\s*:\s*"(?:EC|OKP|RSA)")/;
 
 /**
  * Throws a `ConfigError` for a secret that is empty or not in this encoding. A secret that is given as bytes is
@@ -168,7 +175,7 @@ const ofKeyPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|[{[][^]*"kty"\s*:\s
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
   if (secret.reveal().trim() === '') throw emptySecret();
   // Everybody knows a public key: as a shared secret it would prove nothing.
-  if (ofKeyPair.test(secret.reveal()) || publicDer(secret) !== undefined) {
+  if (keyOfPair.test(secret.reveal()) || publicDer(secret) !== undefined) {
     throw secretOfKeyPair();
   }
   const bytes = secret.revealBytes() ?? secretBytes(secret.reveal(), encoding);
@@ -179,12 +186,12 @@ export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
 
 function publicDer(secret: Secret): KeyObject | undefined {
   const bytes = secret.revealBytes() ?? decodeRaw(secret.reveal().replace(/^\s*whsec_/, ''));
-  // All of them are sequences in ASN.1, and no key is shorter.
+  // A public key or certificate in DER is a sequence (0x30); the shortest, an Ed25519 key, has 44 bytes.
   if (bytes[0] !== 0x30 || bytes.length < 44) return undefined;
   const key = bufferOf(bytes);
-  for (const type of ['spki', 'pkcs1', undefined] as const) {
+  for (const type of ['spki', 'pkcs1', 'certificate'] as const) {
     try {
-      return type === undefined
+      return type === 'certificate'
         ? new X509Certificate(key).publicKey
         : createPublicKey({ key, format: 'der', type });
     } catch {
@@ -194,6 +201,7 @@ function publicDer(secret: Secret): KeyObject | undefined {
   return undefined;
 }
 
+/** Reads hex, or base64 or base64url with any white space and with or without padding; empty for any other text. */
 export function decodeRaw(text: string): Uint8Array {
   const trimmed = text.trim();
   const hex = secretBytes(trimmed, 'hex');
