@@ -9,8 +9,7 @@ export function readRawHttp(text: string): Capture {
   const message = text.replace(/^\s+/, '');
   const [first = '', method = '', target = ''] = requestLine.exec(message) ?? [];
   const end = /\r?\n\r?\n/.exec(message);
-  // The pattern of the first line took the line break that may already begin the empty line.
-  const head = end === null ? message : message.slice(0, end.index + 1);
+  const head = end === null ? message : message.slice(0, end.index);
   const rawHeaders = head
     .slice(first.length)
     // A line that begins with a blank goes on with the one before (obs-fold).
@@ -24,6 +23,7 @@ export function readRawHttp(text: string): Capture {
       return header;
     });
   const host = valueOf(rawHeaders, 'host');
+  // A request to a proxy has a whole URL as its target. For a path, section 4.2 of the specification demands HTTPS.
   const url = targetOf(target) === undefined ? host && `https://${host}${target}` : target;
   const content = end === null ? '' : message.slice(end.index + end[0].length);
   return {
@@ -46,7 +46,7 @@ function bodyOf(
   const decoded = isChunked ? decodeChunked(content) : undefined;
   const length = Number(valueOf(headers, 'content-length') ?? content.length);
   // An editor, or a copy of a terminal, adds a line break behind the last byte.
-  const isLonger = /^[\r\n]+$/.test(content.slice(length));
+  const hasAddedLineBreaks = /^[\r\n]+$/.test(content.slice(length));
   const notes = [
     ...(!isCrlf && content.includes('\n')
       ? ['the lines of the request end in LF alone: those of its body may have ended in CR LF']
@@ -55,7 +55,7 @@ function bodyOf(
       ? ['the body is said to be chunked and is not: it is taken as it is']
       : []),
   ];
-  const text = decoded ?? (isLonger ? content.slice(0, length) : content);
+  const text = decoded ?? (hasAddedLineBreaks ? content.slice(0, length) : content);
   return { body: Buffer.from(text, 'latin1'), notes: notes.map(bodyNote) };
 }
 
@@ -72,6 +72,7 @@ function decodeChunked(text: string): string | undefined {
     const size = Number.parseInt(line.exec(text)?.[1] ?? '', 16);
     if (size === 0) return body;
     end = line.lastIndex + size;
+    // NaN: this line is no size, so that the text is not chunked.
     if (Number.isNaN(size) || end > text.length) return undefined;
     body += text.slice(line.lastIndex, end);
   }

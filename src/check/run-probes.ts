@@ -27,8 +27,9 @@ export interface ProbeReport {
 
 interface RunOptions {
   readonly session: CheckSession;
-  /** Whether the time of the whole run is up; the session's own signal is then aborted. */
+  /** Whether the time of the whole run is up, which skips probes. The session's own signal is then aborted, and ends requests. */
   readonly isOver: () => boolean;
+  /** It is aborted when the user interrupts: then `runProbes` throws, and there is no report. */
   readonly signal: AbortSignal;
   readonly onReport: () => void;
 }
@@ -43,15 +44,22 @@ export async function runProbes(
 ): Promise<readonly ProbeReport[]> {
   const reports = new Map<Probe, ProbeReport>();
   let unacknowledged: string | undefined;
+  const findingInTime = async (probe: Probe): Promise<Finding | undefined> => {
+    const reason = obstacleTo(probe, session) ?? (probe.isIndependent === true ? undefined : unacknowledged);
+    if (reason !== undefined) return skipped(reason);
+    // A review sends nothing: it judges the answers that came in time.
+    const isTimeUp = (): boolean => probe.phase !== 'review' && isOver();
+    if (isTimeUp()) return undefined;
+    const finding = await findingOf(probe, session);
+    // The end of the time aborts requests, so that the finding may be about them and not about the receiver.
+    return isTimeUp() ? undefined : finding;
+  };
   const run = async (probe: Probe): Promise<ProbeReport> => {
     const startedAt = session.clock.steady();
-    const reason = obstacleTo(probe, session) ?? (probe.isIndependent === true ? undefined : unacknowledged);
-    const isTimeUp = (): boolean => probe.phase !== 'review' && isOver();
-    const outcome =
-      reason !== undefined ? skipped(reason) : isTimeUp() ? undefined : await findingOf(probe, session);
+    const outcome = await findingInTime(probe);
     signal.throwIfAborted();
-    const isCut = reason === undefined && isTimeUp();
-    const finding = outcome === undefined || isCut ? skipped('the time of the whole run was up') : outcome;
+    const isCut = outcome === undefined;
+    const finding = outcome ?? skipped('the time of the whole run was up');
     // A probe of level `info` never counts as a failure.
     const result = probe.level === 'info' && finding.result === 'fail' ? 'warn' : finding.result;
     const ms = result === 'skip' ? 0 : Math.round(session.clock.steady() - startedAt);
@@ -61,9 +69,10 @@ export async function runProbes(
     return report;
   };
 
+  // It runs first and alone: the others depend on how long the receiver takes, and on whether it acknowledges.
   if (selected.includes(validDelivery)) {
     const { finding, ms } = await run(validDelivery);
-    if (ms > slowMs) session.width = Infinity;
+    if (ms > slowMs) session.mostOpen = Infinity;
     if (finding.exchange !== undefined && !isAcknowledged(finding.exchange))
       unacknowledged = `no genuine delivery is acknowledged (${validDelivery.name})`;
   }

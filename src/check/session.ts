@@ -48,7 +48,7 @@ export class CheckSession {
   readonly wire: ExchangeOptions;
   readonly oracle: AskOracle | undefined;
   readonly exchanges: Exchange[] = [];
-  width = 10;
+  mostOpen = 10;
   readonly idPrefix: string;
   readonly #waiting: (() => void)[] = [];
   #open = 0;
@@ -82,7 +82,7 @@ export class CheckSession {
   }
 
   async send(request: CheckRequest): Promise<Exchange> {
-    if (this.#open >= this.width) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#open >= this.mostOpen) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#open += 1;
     const answer = await exchange(this.endpoint, request, this.wire);
     this.#open -= 1;

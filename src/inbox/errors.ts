@@ -23,6 +23,7 @@ export const cannotReadInbox = (inbox: string, { message, hint }: StoreFault, ca
 const otherPlace = (front: Front): string =>
   `name another place with ${front.option('inbox')} or LEADS_DATA_DIR`;
 
+/** The arguments of the error, whose class depends on the database and its fault. */
 export const cannotOpenInbox = (inbox: string, { message, hint = otherPlace }: StoreFault, cause: unknown) =>
   [`cannot open the inbox ${inbox}: ${message}`, { hint, cause }] as const;
 

@@ -9,7 +9,12 @@ import { signRequest } from '../sender/sign-request.ts';
 import { checkCredential, checkDelivery } from '../webhook/check-delivery.ts';
 import type { Rejection } from '../webhook/delivery-answer.ts';
 import { bytesOfLead, LazyLead } from './webhook/lead.ts';
-import { checkOptions, choiceOptions, type OptionNames, verifyOptions } from './webhook/option-names.ts';
+import {
+  checkOptions,
+  choiceOptionNames,
+  type OptionNames,
+  verifyOptionNames,
+} from './webhook/option-names.ts';
 import type {
   Refused,
   SchemeChoice,
@@ -55,7 +60,7 @@ export type { FetchRequest, NodeRequest, PlainRequest, WebhookRequest } from './
  * for (const lead of checked.leads) console.log(lead.id, lead.value.category);
  */
 export async function verify(request: WebhookRequest, options: VerifyOptions): Promise<Verified | Refused> {
-  checkOptions(options, verifyOptions, 'verify');
+  checkOptions(options, verifyOptionNames, 'verify');
   const { now = Date.now() } = options;
   const policy = { path: undefined, ...makeVerifier(options), ...leadPlace(options) };
   const delivery = await readDelivery(request, options, now);
@@ -86,7 +91,7 @@ const refused = ({ status, reason, detail }: Rejection): Refused => ({
  * if (!checked.ok) console.error(checked.hint, await explain(request, options));
  */
 export async function explain(request: WebhookRequest, options: VerifyOptions): Promise<readonly string[]> {
-  checkOptions(options, verifyOptions, 'explain');
+  checkOptions(options, verifyOptionNames, 'explain');
   const { now = Date.now() } = options;
   const verifier = makeVerifier(options);
   const delivery = await readDelivery(request, options, now);
@@ -103,8 +108,8 @@ export async function explain(request: WebhookRequest, options: VerifyOptions): 
     : [sentence, `As flags of 'leads listen': ${flags}`];
 }
 
-const signOptions: OptionNames<SignOptions & SchemeChoice> = {
-  ...choiceOptions,
+const signOptionNames: OptionNames<SignOptions & SchemeChoice> = {
+  ...choiceOptionNames,
   url: true,
   id: true,
   now: true,
@@ -119,7 +124,7 @@ const signOptions: OptionNames<SignOptions & SchemeChoice> = {
  */
 // eslint-disable-next-line @typescript-eslint/require-await -- every failure is a rejection, as those of verify are.
 export async function sign(lead: SignedLead, options: SignOptions): Promise<SignedDelivery> {
-  checkOptions(options, signOptions, 'sign');
+  checkOptions(options, signOptionNames, 'sign');
   const { url, id = `msg_${randomUUID().replaceAll('-', '')}`, now = Date.now() } = options;
   const { scheme, keys } = makeVerifier({ scheme: options.scheme, secrets: options.secrets });
   if (scheme.signsUrl && url === undefined) {

@@ -119,7 +119,7 @@ export async function* partsOf(
     envelope = endOf(scan, leads, isSmall ? beginning : [], response);
     params.leads.read(leads, scanned, count);
     count += leads.length;
-    const failure = count > 0 ? undefined : response.failureIn(envelope.root, params.answers.first);
+    const failure = count > 0 ? undefined : response.errorIn(envelope.root, params.answers.first);
     if (failure !== undefined) throw failure;
     if (count > 0) params.answers.first ??= envelope.root;
   }
@@ -140,13 +140,13 @@ function endOf(
   scan: PageScan,
   leads: ScannedRecord[],
   body: readonly Uint8Array[],
-  { headers, requestId, failureIn }: Pick<ListResponse, 'headers' | 'requestId' | 'failureIn'>,
+  { headers, requestId, errorIn }: Pick<ListResponse, 'headers' | 'requestId' | 'errorIn'>,
 ): PageFacts['envelope'] {
   let envelope: PageFacts['envelope'] | undefined;
   try {
     envelope = scan.end(leads);
   } catch (error) {
-    throw failureIn(Buffer.concat(body)) ?? error;
+    throw errorIn(Buffer.concat(body)) ?? error;
   }
   if (envelope !== undefined) return envelope;
   const isWhole = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
@@ -161,14 +161,14 @@ function endOf(
 
 /** A page for people, such as a login form, is named for what it is. */
 function refuseOtherThanJson(
-  { headers, requestId, failureIn }: Omit<ListResponse, 'body'>,
+  { headers, requestId, errorIn }: Omit<ListResponse, 'body'>,
   chunk: Uint8Array,
 ): void {
   const type = headers['content-type']?.split(';')[0]?.trim() ?? '';
   const first = chunk[skipSpace(chunk, 0, chunk.length)];
   if (type === '' || /json/i.test(type) || first === openBrace || first === openBracket) return;
   const details = { hint: otherPlace, requestId };
-  throw failureIn(chunk) ?? new DataError(`the service answered with ${type}, not with JSON`, details);
+  throw errorIn(chunk) ?? new DataError(`the service answered with ${type}, not with JSON`, details);
 }
 
 /** A time is sent a day wider, since the service's idea of a day's beginning may differ; `leadFilter` decides. In ms. */

@@ -1,5 +1,5 @@
 import { DataError, LeadsError } from '../errors.ts';
-import { beginningOf, errorAnswer } from './client/failures.ts';
+import { beginningOf, errorByStatus } from './client/failures.ts';
 import { networkFailure, TransientError } from './client/network-failure.ts';
 import { Retries } from './client/retry.ts';
 import { exchange, type Call, type ServiceResponse } from './client/send-request.ts';
@@ -96,7 +96,7 @@ async function failureOf(
       hint: 'if that is the place that was meant, ask for it',
       status,
     });
-  return errorAnswer(service, response, [body]);
+  return errorByStatus(service, response, [body]);
 }
 
 /**
@@ -122,7 +122,7 @@ export async function* rawPages(
     isFirst = false;
     if (isPage) received.push({ ...answer, body });
     if (answer.failure !== undefined) throw answer.failure;
-    const whole = { ...answer, body, requestId: undefined, failureIn: () => undefined };
+    const whole = { ...answer, body, requestId: undefined, errorIn: () => undefined };
     try {
       yield* partsOf(whole, url, params);
     } catch (error) {

@@ -1,10 +1,11 @@
 import type { DeliveryCount, StoredReceipt } from '../inbox/query-types.ts';
 
 /** A stored delivery of one lead. `createdAt`: of the lead, in milliseconds since the epoch, where it can be read. */
-export interface Receipt extends Omit<StoredReceipt, 'seq' | 'lead'> {
+export interface CountedDelivery extends Omit<StoredReceipt, 'seq' | 'lead'> {
   readonly createdAt: number | undefined;
 }
 
+/** Here and in `ReceiptCounts`, a receipt is a pushed delivery that was accepted or a duplicate. */
 export interface ReceiptFigures {
   /** All deliveries with one of the next three verdicts. */
   readonly received: number;
@@ -24,6 +25,7 @@ export interface ReceiptFigures {
    * window. Where nothing ever came it is the window, or undefined for one without a beginning.
    */
   readonly longestGap: Gap | undefined;
+  /** Whether a receipt in or before the window is still stored: removed ones have no time. */
   readonly hasReceipts: boolean;
   /** Deliveries that are not stored any more, so that no filter can choose among them. */
   readonly unjudged: number;
@@ -47,7 +49,7 @@ export class ReceiptCounts {
   readonly #byReason = new Map<string, number>();
   readonly #delays: number[] = [];
   readonly #times: number[] = [];
-  /** Most leads come once: only the ids of those that came more often are remembered. */
+  /** The leads of several attempts. The first attempt is added last, so that a lead that came once need not be remembered. */
   readonly #repeated = new Set<string>();
   #leads = 0;
   #backfilled = 0;
@@ -55,7 +57,7 @@ export class ReceiptCounts {
   /** Leads whose first delivery is not stored any more. */
   removedLeads = 0;
 
-  add({ receivedAt, leadId = '', verdict, reason, attempt, source, createdAt }: Receipt): void {
+  add({ receivedAt, leadId = '', verdict, reason, attempt, source, createdAt }: CountedDelivery): void {
     if (source === 'backfill') {
       // A lead that had been pushed before is a repeat here.
       if (attempt === 1) this.#backfilled += 1;
@@ -71,6 +73,7 @@ export class ReceiptCounts {
     else this.#delays.push(Math.max(0, receivedAt - createdAt));
   }
 
+  /** Adds removed deliveries. The inbox keeps only how many came in each minute: they have no delay and end no gap. */
   addRemoved({ verdict, reason, source, attempt, count }: DeliveryCount): void {
     if (source === 'backfill') return;
     this.#countVerdict(verdict, reason, count);
@@ -79,16 +82,18 @@ export class ReceiptCounts {
     this.removedLeads += count;
   }
 
-  #countVerdict(verdict: Receipt['verdict'], reason = 'unknown', count: number): void {
+  #countVerdict(verdict: CountedDelivery['verdict'], reason = 'unknown', count: number): void {
     this.#verdicts[verdict] += count;
     if (verdict === 'rejected') this.#byReason.set(reason, (this.#byReason.get(reason) ?? 0) + count);
   }
 
-  /** A silence may start at the last receipt `before` the window. Times are milliseconds since the epoch. */
+  /** The times are in milliseconds since the epoch; `before` is the last receipt before the window. */
   figures(start: number | undefined, before: number | undefined, end: number, unjudged = 0): ReceiptFigures {
     const { accepted, duplicate, rejected } = this.#verdicts;
     const stored = accepted + duplicate;
     const hasReceipts = before !== undefined || this.#times.length > 0;
+    // The time before the first receipt of all is no gap, but without any receipt the whole window is one.
+    const gapStart = before ?? (hasReceipts ? undefined : start);
     return {
       ...{ received: stored + rejected, accepted, duplicate, rejected, unjudged, hasReceipts },
       other: this.#verdicts.other,
@@ -96,7 +101,7 @@ export class ReceiptCounts {
       backfilled: this.#backfilled,
       delayMs: percentiles(this.#delays),
       attemptsPerLead: this.#leads === 0 ? null : stored / this.#leads,
-      longestGap: longestGap(this.#times, before ?? (hasReceipts ? undefined : start), end),
+      longestGap: longestGap(this.#times, gapStart, end),
     };
   }
 }
@@ -110,12 +115,12 @@ function percentiles(delays: readonly number[]): DelayFigures {
 }
 
 /** Deliveries are numbered when they are stored, so that their times are only nearly in order. */
-function longestGap(times: readonly number[], before: number | undefined, end: number): Gap | undefined {
+function longestGap(times: readonly number[], gapStart: number | undefined, end: number): Gap | undefined {
   // A receiver may go on receiving after the end.
   const sorted = Float64Array.from(times)
     .filter((time) => time <= end)
     .sort();
-  let start = before ?? sorted[0];
+  let start = gapStart ?? sorted[0];
   let longest: Gap | undefined;
   for (let i = 0; start !== undefined && i <= sorted.length; i += 1) {
     const next = sorted[i] ?? end;

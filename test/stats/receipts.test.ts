@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Receipt, ReceiptCounts, type ReceiptFigures } from '../../src/stats/receipt-counts.ts';
+import { type CountedDelivery, ReceiptCounts, type ReceiptFigures } from '../../src/stats/receipt-counts.ts';
 
-const receipt = (more: Partial<Receipt>): Receipt => ({
+const receipt = (more: Partial<CountedDelivery>): CountedDelivery => ({
   receivedAt: 0,
   leadId: 'a',
   verdict: 'accepted',

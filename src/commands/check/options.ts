@@ -30,11 +30,11 @@ export const flags = {
     },
   }),
   ...inGroup('What counts', {
-    strict: { help: 'exit 7 when a should fails as well' },
+    strict: { help: "exit 7 also when a probe of level 'should' fails" },
     baseline: {
       value: 'file',
       type: text,
-      help: 'what fails in this file is known, and no reason for exit 7',
+      help: 'failures that this file lists are known, and no reason for exit 7',
     },
     writeBaseline: { value: 'file', type: writtenFile, help: 'write what fails now, and exit 0' },
   }),
@@ -45,4 +45,5 @@ export const flags = {
   ...trustFlags,
 } satisfies Flags;
 
+/** The URL is an argument of the command. */
 export type CheckOptions = OptionsOf<typeof flags> & { readonly url: URL | undefined };

@@ -37,7 +37,7 @@ export async function resolveScheme(
   return { scheme, keys };
 }
 
-/** The scheme that signs deliveries; without a secret they are not signed. */
+/** The scheme and the key that sign deliveries. Only `--no-verify` leaves no key, and deliveries unsigned. */
 export async function resolveSigner(
   options: SchemeOptions,
   context: Pick<Context, 'stdin' | 'settings'>,
@@ -46,7 +46,7 @@ export async function resolveSigner(
   return { scheme: keys.length > 0 ? scheme : unverified, key: keys[0] };
 }
 
-/** Does the same for a caller that reports the secrets which the scheme cannot read. */
+/** Resolves as `resolveScheme` does, for a caller that reports secrets which the scheme cannot read. */
 export async function resolveSchemeSecrets(
   options: SchemeOptions,
   settings: Settings,
@@ -56,7 +56,7 @@ export async function resolveSchemeSecrets(
   const typed = options.scheme === undefined ? undefined : await typedScheme(options.scheme, '--scheme');
   if (typed !== undefined) rejectWrongKind(options, typed.name);
   if (!options.verify) return { scheme: unverified, secrets: [] };
-  // A scheme as JSON is whole: the options of the profile belong to another one.
+  // A name takes the options of the profile where that has the same scheme. JSON holds all options, and takes none.
   const stored = typed === undefined || typed.isName ? await storedScheme(settings) : undefined;
   const name = typed?.name ?? schemeName(options, stored?.name, settings, role);
   const definition = stored?.name === name ? stored : typed;

@@ -7,11 +7,13 @@ import { runningList, twoColumns } from './layout.ts';
 export const topicNames = ['environment', 'exit-codes', 'dialect', 'schemes', 'targets'] as const;
 export type TopicName = (typeof topicNames)[number];
 
-const termWidth = 19;
+/** Columns of a row before its summary: the group, a blank, and the longest name, `completion`. */
+const groupWidth = 8;
+const termWidth = groupWidth + 1 + 10;
 
 export const programSummary = 'list, export and receive leads, and prove that none was lost';
 
-/** The global flags, as every help shows them: all of them in two lines of 80 columns. */
+/** All global flags, as every help shows them. A value is `NAME`, since with `<name>` they would not fit two lines of 80. */
 export function globalFlagLines(width: number): string[] {
   const all: readonly [string, Flag][] = Object.entries<Flag>({ ...globalFlags, ...immediateFlags } as Flags);
   const terms = all.map(([key, flag]) =>
@@ -26,12 +28,14 @@ export function rootHelp(commands: readonly ListedCommand[], width: number): str
   const listed = commands.filter(({ name }) => name !== 'logout');
   const rows = listed.map(({ name, group, summary: text }, i) => {
     const heading = listed[i - 1]?.group === group ? '' : group;
-    return [`${heading.padEnd(8)} ${name}`, text] as const;
+    return [`${heading.padEnd(groupWidth)} ${name}`, text] as const;
   });
   return [
     ...wrap(`leads <command>: ${programSummary}`, width),
+    // Down to 12 columns a summary stays beside its name: below the name it would double the lines.
     ...twoColumns(rows, termWidth, width, 12),
     ...globalFlagLines(width),
+    // The first topic stays on the line of `leads help`, which the others continue.
     ...runningList('More:', [`leads help <command>  ${topicNames[0]}`, ...topicNames.slice(1)], width),
     '',
   ].join('\n');

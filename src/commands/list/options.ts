@@ -3,7 +3,7 @@ import { text, type ValueType } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { fieldList, limit, pollInterval } from '../flags/flag-values.ts';
 
-/** The heads of the table stand for these fields. */
+/** `--fields ID,NAME` takes the column heads of the table, which stand for these fields. */
 const headings: Readonly<Record<string, string>> = {
   ID: 'id',
   CREATED: 'createdAt',

@@ -39,7 +39,7 @@ export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(
 
 export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
 
-/** The file was lost or cannot be looked at, which the database does not notice. */
+/** A fault that SQLite does not notice: an open file was deleted, moved or replaced, or its status cannot be read. */
 export class FileFault extends Error implements StoreFault {
   readonly hint: string | undefined;
 
@@ -65,7 +65,7 @@ export function cannotRead(inbox: string, cause: unknown): unknown {
   return cannotReadInbox(inbox, faultOf(inbox, cause), cause);
 }
 
-/** `cause`: of the database, or what `cannotRead` made of it. */
+/** `cause`: an error of the database, or the `DataError` that `cannotRead` put around one. */
 export function cannotOpen(inbox: string, cause: unknown): ConfigError {
   const fault = faultOf(inbox, cause instanceof DataError ? cause.cause : cause);
   return new ConfigError(...cannotOpenInbox(inbox, fault, cause));

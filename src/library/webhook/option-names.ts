@@ -1,25 +1,29 @@
 import { nearest } from '../../output/suggest.ts';
 import type { SchemeChoice, VerifyOptions } from './options.ts';
 
-/** The names of all options. A type with a further option does not compile without a change here. */
+/** All options of `T` as keys: a new option does not compile until its name is listed. */
 export type OptionNames<T> = Readonly<Record<keyof T, true>>;
 
-export const choiceOptions: OptionNames<SchemeChoice> = {
+export const choiceOptionNames: OptionNames<SchemeChoice> = {
   scheme: true,
   secrets: true,
   toleranceMs: true,
   publicUrl: true,
 };
 
-export const verifyOptions: OptionNames<VerifyOptions> = {
-  ...choiceOptions,
-  ...{ maxBodyBytes: true, bodyTimeoutMs: true },
-  ...{ leadAt: true, idField: true, lead: true, now: true },
+export const verifyOptionNames: OptionNames<VerifyOptions> = {
+  ...choiceOptionNames,
+  maxBodyBytes: true,
+  bodyTimeoutMs: true,
+  leadAt: true,
+  idField: true,
+  lead: true,
+  now: true,
 };
 
 /**
- * Throws a `TypeError` for an option that is unknown, and for a number that is NaN, which would pass every
- * check.
+ * Throws a `TypeError` for an unknown option, and for a number that is not finite: comparisons with NaN are false, so
+ * that it would pass every check.
  */
 export function checkOptions(
   options: Partial<VerifyOptions>,
@@ -27,6 +31,7 @@ export function checkOptions(
   owner: string,
 ): void {
   requireKnownOptions(options, optionNames, owner);
+  // An option that is absent passes: any finite number stands for it.
   const { now = 1, maxBodyBytes = 1, bodyTimeoutMs = 1 } = options;
   for (const [name, value] of Object.entries({ now, maxBodyBytes, bodyTimeoutMs })) {
     if (!Number.isFinite(value))

@@ -17,8 +17,8 @@ interface FailedResponse extends Pick<HttpAnswer, 'status' | 'headers'> {
 
 const longestBody = 64 * 1024;
 
-/** The failure that an error status means: a `TransientError` where another request may help. Reads `body` only. */
-export async function errorAnswer(
+/** Makes the error for a status that is no success: a `TransientError` where a retry may help. Reads 64 KiB of `body`. */
+export async function errorByStatus(
   service: Service,
   response: FailedResponse,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -28,13 +28,14 @@ export async function errorAnswer(
   const text = isUtf8(bytes) ? utf8(bytes) : bytes.toString('latin1');
   const problem = parseProblem(text);
   const reason = problemText(problem, response.redact);
-  const kind = kindOfAnswer(response, reason, text);
-  return failureOf(service, response, { kind, reason, body: problem, hint });
+  const kind = kindByStatus(response, reason, text);
+  return errorOfKind(service, response, { kind, reason, body: problem, hint });
 }
 
+/** Reads until it has more than `enoughBytes`, so that the result may be longer by a chunk. */
 export async function beginningOf(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  mostBytes: number,
+  enoughBytes: number,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -42,19 +43,19 @@ export async function beginningOf(
     for await (const chunk of body) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > mostBytes) break;
+      if (length > enoughBytes) break;
     }
   } catch {
-    // The status counts.
+    // The status alone says that the request failed: a body that breaks off is used as far as it came.
   }
   return Buffer.concat(chunks);
 }
 
 /**
- * The failure that an answer without leads tells in its body although its status is a success; undefined where it tells
- * none. `body`: parsed, or its bytes, which may be anything. `first`: the answer that brought the first leads.
+ * Makes the error for an answer without leads whose status is a success and whose body tells a failure; undefined where it
+ * tells none. `body`: parsed, or its bytes, which may be anything. `first`: the first answer with leads.
  */
-export function failureInAnswer(
+export function errorInSuccess(
   service: Service,
   response: FailedResponse,
   body: Json | Uint8Array,
@@ -66,14 +67,14 @@ export function failureInAnswer(
     const text = utf8(body);
     const reason = problemText(text, redact);
     if (isGatewayAnswer(response, text))
-      return failureOf(service, response, { kind: 'gateway', reason, body: null });
+      return errorOfKind(service, response, { kind: 'gateway', reason, body: null });
     const json = parseProblem(text);
     parsed = typeof json === 'string' ? { message: json } : json;
   }
-  const failure = failureIn(parsed, { isEmpty: true, first, asked: url, redact });
+  const failure = failureInBody(parsed, { isEmpty: true, first, asked: url, redact });
   if (failure === undefined) return undefined;
   const { kind, text: reason } = failure;
-  return failureOf(service, response, { kind, reason, body: parsed });
+  return errorOfKind(service, response, { kind, reason, body: parsed });
 }
 
 interface FailureFacts {
@@ -83,7 +84,7 @@ interface FailureFacts {
   readonly hint?: Hint | undefined;
 }
 
-function failureOf(
+function errorOfKind(
   { account, clock }: Service,
   { status, headers, redact }: FailedResponse,
   { kind, reason, body, hint }: FailureFacts,
@@ -103,9 +104,10 @@ function failureOf(
           : front.otherKey(loginCommand(account.profile)),
       ...details,
     });
-  const mayReset = kind === 'rate-limit' || status === 503;
+  // Some services send the headers of a rate limit with every answer: they ask to wait only where a limit may be the cause.
+  const mayBeLimit = kind === 'rate-limit' || status === 503;
   const { 'retry-after': retryAfter, date } = headers;
-  const waitMs = mayReset
+  const waitMs = mayBeLimit
     ? askedWaitMs(headers, body, clock.now())
     : askedWaitMs({ 'retry-after': retryAfter, date }, undefined, clock.now());
   if (kind === 'rate-limit') {
@@ -144,46 +146,48 @@ interface FailureInBody {
 interface Circumstances {
   /** The answer holds no lead: then the text of an error is enough. */
   readonly isEmpty: boolean;
-  /** The answer that brought the first leads, without them: what it says, too, is no failure. */
+  /** The first answer with leads, its leads left out: members that have the same value in it are no signs of a failure. */
   readonly first?: Json | undefined;
   /** The request: a service may repeat its parameters. */
   readonly asked?: URL | undefined;
   readonly redact?: (text: string) => string;
 }
 
-/** The failure that an answer tells, its leads left out; undefined where it tells none. */
-export function failureIn(
+/** Finds the failure that a body tells, its leads left out; undefined where it tells none. */
+export function failureInBody(
   body: Json,
   { isEmpty, first, asked: askedUrl, redact = (text) => text }: Circumstances,
 ): FailureInBody | undefined {
   const firstValues = new Map(outerMembers(first).map(({ place, value }) => [place, value]));
-  const echoes = new Set<Json>(askedUrl?.searchParams.values());
+  const requestValues = new Set<Json>(askedUrl?.searchParams.values());
   const members = outerMembers(body).filter(
-    ({ place, value }) => firstValues.get(place) !== value && !echoes.has(value),
+    ({ place, value }) => firstValues.get(place) !== value && !requestValues.has(value),
   );
   const words = (): string | undefined => problemText(body, redact);
-  const signs = Object.values(isEmpty ? { ...flags, ...besideNothing } : flags);
+  const signs = Object.values(isEmpty ? { ...certainSigns, ...signsWhenEmpty } : certainSigns);
   const sign = signs.map((isSign) => members.find((member) => isSign(member, words))).find(Boolean);
   if (sign === undefined) return undefined;
   const codes = members.filter(({ plain }) => codeName.test(plain) || plain === 'status');
   const code = codes.map(({ value }) => Number(value)).find((number) => number >= 400 && number < 600);
   const text = words();
   const sentence = text ?? redact(`'${sign.place}' is ${JSON.stringify(sign.value).slice(0, 100)}`);
-  return { kind: kindOfText(text, code), text: sentence };
+  return { kind: kindByText(text, code), text: sentence };
 }
 
-const echo = /^(filters?|query|params|parameters|request|criteria|sort|search|where)$/;
+/** Members in which services repeat the request: a filter such as `status=failed` is no sign of a failure. */
+const requestMember = /^(filters?|query|params|parameters|request|criteria|sort|search|where)$/;
 
 const outerMembers = (body: Json | undefined): Member[] =>
-  membersOf(body, ({ plain, depth, value }) => (depth < 1 && !echo.test(plain) ? value : undefined));
+  membersOf(body, ({ plain, depth, value }) => (depth < 1 && !requestMember.test(plain) ? value : undefined));
 
-/** Signs of a failure, each by the services that it was seen with. */
+/** Signs of a failure. The code reads no key: it only names the services in whose answers the sign was seen. */
 type Signs = Readonly<Record<string, (member: Member, words: () => string | undefined) => boolean>>;
 
 const isFalse = (value: Json): boolean => value === false || value === 'false';
 const isTrue = (value: Json): boolean => value === true || value === 'true';
 
 const codeName = /^(error|err|status|http(status)?|result|return|ret|response|resp)?(code|no)$/;
+/** A code tells the outcome in these objects and in the body itself (''). Elsewhere it is data, such as `currency.code`. */
 const envelope =
   /^(response|result|meta|status|header|head|error|fault|baseresp|envelope|body|data|output|payload|info|)$/;
 const failed =
@@ -200,7 +204,7 @@ function isErrorText(text: string): boolean {
   return errorText.test(words) && !successText.test(words) && !emptyText.test(words);
 }
 
-/** Some codes mean success somewhere: 0, 1 where nothing says otherwise, `00000` and all of 200 to 299. */
+/** Codes that some services send with success are no error: 0, `00000`, 200 to 299, and 1 unless the text tells an error. */
 function isErrorCode({ plain, value, parent }: Member, words: () => string | undefined): boolean {
   if (!codeName.test(plain) || !envelope.test(parent)) return false;
   if ((typeof value !== 'number' && typeof value !== 'string') || value === '') return false;
@@ -212,7 +216,8 @@ function isErrorCode({ plain, value, parent }: Member, words: () => string | und
   return !isUsual;
 }
 
-const flags: Signs = {
+/** They tell a failure even in an answer with leads. */
+const certainSigns: Signs = {
   'Marketo, Pipedrive, Slack, Telegram, Cloudflare': ({ plain, value }) =>
     /^(is)?(success(ful)?|succeeded|ok)$/.test(plain) && (isFalse(value) || value === 0 || value === '0'),
   'HubSpot, Zoho, Kubernetes, Flickr, eBay, PHP': ({ plain, value }) =>
@@ -232,7 +237,8 @@ function isFilled(value: Json): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(isFilled);
 }
 
-const besideNothing: Signs = {
+/** They tell a failure only in an answer without leads: others send such texts as remarks. */
+const signsWhenEmpty: Signs = {
   'the specification, section 7; GraphQL, Google APIs, Microsoft Graph': ({ plain, value }) =>
     /^(odata)?(errs?|errors?|faults?|faultcode|exceptions?|problems?|failures|errormessages?|errormsg|errmsg|errordescription)$/.test(
       plain,
@@ -255,21 +261,22 @@ export type FailureKind =
   | 'other';
 
 /** The kind of an answer whose status says that it failed. `text`: what the service says; `body`: its first bytes as text. */
-export function kindOfAnswer(
+export function kindByStatus(
   { status, headers }: Pick<FailedResponse, 'status' | 'headers'>,
   text: string | undefined,
   body: string,
 ): FailureKind {
   if (isGatewayAnswer({ status, headers }, body)) return 'gateway';
   const isRefusal = status === 401 || status === 403;
-  const isLimit = isRefusal ? isLimitText(text) || hasNoRequestsLeft(headers) : isCertainLimitText(text);
+  // A refusal is about the key or a rate limit. With another status, 'limit exceeded' may speak of a size.
+  const isLimit = isRefusal ? isLimitText(text) || asksToWait(headers) : isCertainLimitText(text);
   if (status === 429 || isLimit) return 'rate-limit';
   if (isRefusal) return 'key';
   return passes(status) ? 'passing' : 'other';
 }
 
 /** The kind of a failure that is told in the body of a 200. `code` is a number in the body, which may be a status of HTTP. */
-export function kindOfText(text: string | undefined, code?: number): FailureKind {
+export function kindByText(text: string | undefined, code?: number): FailureKind {
   if (code === 429 || isLimitText(text)) return 'rate-limit';
   if (code === 401 || code === 403 || (text !== undefined && isKeyText(asWords(text)))) return 'key';
   const isPassing =
@@ -297,7 +304,7 @@ const isCertainLimitText = (text: string | undefined): boolean => certainLimit.t
 const isLimitText = (text: string | undefined): boolean =>
   isCertainLimitText(text) || (likelyLimit.test(asWords(text ?? '')) && !pageSize.test(asWords(text ?? '')));
 
-const hasNoRequestsLeft = (headers: FailedResponse['headers']): boolean =>
+const asksToWait = (headers: FailedResponse['headers']): boolean =>
   headers['retry-after'] !== undefined ||
   ['x-ratelimit-remaining', 'x-rate-limit-remaining', 'ratelimit-remaining'].some(
     (name) => headers[name] === '0',
@@ -321,8 +328,8 @@ const passingText =
   /time ?out|timed out|temporar|unavailable|try again|internal (server )?error|server error|overload|busy|maintenance|deadlock|connection (was )?(refused|reset|lost|closed)|bad gateway/;
 
 /**
- * Pages by which gateways, firewalls and bot checks refuse a client: Cloudflare, Akamai, Imperva, AWS, Vercel, Sucuri, DataDome,
- * HUMAN, F5 and FortiWeb. A JSON interface refuses a key in JSON, so that any page for people counts, too.
+ * Whether a gateway, firewall or bot check answered in place of the service; known are Cloudflare, Akamai, Imperva, AWS, Vercel,
+ * Sucuri, DataDome, HUMAN, F5 and FortiWeb. With 401 or 403 any HTML page counts, since an API refuses a key in JSON.
  */
 function isGatewayAnswer(
   { status, headers }: Pick<FailedResponse, 'status' | 'headers'>,
@@ -335,10 +342,12 @@ function isGatewayAnswer(
   // RFC 6585, section 6: a network that asks for a login.
   if (status === 511) return true;
   if (status === 401 || status === 403) return isPage || challengeData.test(body);
+  // These statuses are also used for challenges. Other pages with them may be the service's own.
   return isPage && [200, 202, 405, 406, 503].includes(status) && challengePage.test(body);
 }
 
 const gatewayHeaders = ['cf-mitigated', 'x-amzn-waf-action', 'x-vercel-mitigated', 'x-sucuri-block'];
+/** Cloudflare's error 1015 is a rate limit (`likelyLimit`); its other codes from 1000 to 1099 are refusals. */
 const challengeData =
   /captcha|error code: 10(?!15)\d\d|cloudflare_error|"appId"\s*:\s*"PX|request (was )?blocked/i;
 const challengePage =

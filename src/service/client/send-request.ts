@@ -6,7 +6,7 @@ import { formatDuration } from '../../time/time-text.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/client/http-client.ts';
 import { DataError, type LeadsError } from '../../errors.ts';
 import { type Hint, loginCommand } from '../../front.ts';
-import { errorAnswer, failureInAnswer, requestIdIn } from './failures.ts';
+import { errorByStatus, errorInSuccess, requestIdIn } from './failures.ts';
 import { networkFailure, type TransientError } from './network-failure.ts';
 import { rateLimited } from './retry.ts';
 import type { Service } from './service.ts';
@@ -133,8 +133,8 @@ const asBytes = (text: string): Uint8Array =>
 /** A success whose body is still to come: 200, 206 for a range of the list, or 204 for an empty page. */
 export interface ListResponse extends Pick<ServiceResponse, 'url' | 'status' | 'headers' | 'body'> {
   readonly requestId: string | undefined;
-  /** The failure that its body tells where it holds no lead, as `failureInAnswer` finds it. */
-  readonly failureIn: (body: Json | Uint8Array, first?: Json) => LeadsError | TransientError | undefined;
+  /** The error of a failure that its body tells where it holds no lead, as `errorInSuccess` makes it. */
+  readonly errorIn: (body: Json | Uint8Array, first?: Json) => LeadsError | TransientError | undefined;
 }
 
 const mostRedirects = 5;
@@ -152,10 +152,10 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
       return {
         ...response,
         requestId: requestIdIn(headers, redact),
-        failureIn: (body, first) => failureInAnswer(service, response, body, first),
+        errorIn: (body, first) => errorInSuccess(service, response, body, first),
       };
     const location = status >= 300 && status < 400 ? headers['location'] : undefined;
-    if (location === undefined) throw await errorAnswer(service, response, response.body, hintOf(status));
+    if (location === undefined) throw await errorByStatus(service, response, response.body, hintOf(status));
     await response.discard();
     const to = URL.canParse(location, target.href) ? new URL(location, target) : undefined;
     if (to?.origin !== target.origin) throw redirectsElsewhere(to?.origin, service.account.profile);

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
-import { failureIn } from '../client/failures.ts';
+import { failureInBody } from '../client/failures.ts';
 import { membersOf, plainName, type Member } from '../members.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
 import { fewest, howToExplain, totalOutOfReach, type Unproven, unproven } from './pager.ts';
@@ -42,7 +42,7 @@ export function failedAnswer(
   const isFirst = first.envelope === envelope;
   const members =
     isFirst && isObject(root) ? Object.entries(root).filter(([name]) => !isFlag(name)) : undefined;
-  const failure = failureIn(envelope.root, {
+  const failure = failureInBody(envelope.root, {
     isEmpty: count === 0,
     first: members === undefined ? root : Object.fromEntries(members),
     asked: url,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureIn } from '../../../src/service/client/failures.ts';
+import { failureInBody } from '../../../src/service/client/failures.ts';
 import type { Json } from '../../../src/json/exact.ts';
 
 const failures: readonly (readonly [kind: string, text: string, body: Json])[] = [
@@ -70,7 +70,7 @@ const failures: readonly (readonly [kind: string, text: string, body: Json])[] =
 ];
 
 it.each(failures)('%s: %s', (kind, text, body) => {
-  expect(failureIn(body, { isEmpty: true })).toEqual({ kind, text });
+  expect(failureInBody(body, { isEmpty: true })).toEqual({ kind, text });
 });
 
 describe('an empty list that is honest', () => {
@@ -105,32 +105,32 @@ describe('an empty list that is honest', () => {
   ];
 
   it.each(honest.map((body) => [JSON.stringify(body), body] as const))('%s', (_, body) => {
-    expect(failureIn(body, { isEmpty: true })).toBeUndefined();
+    expect(failureInBody(body, { isEmpty: true })).toBeUndefined();
   });
 
   it('may have what the first answer with leads had', () => {
     const body = { status: 'failed', code: 7, data: [] };
-    expect(failureIn(body, { isEmpty: true, first: body })).toBeUndefined();
-    expect(failureIn({ ...body, code: 8 }, { isEmpty: true, first: body })).toMatchObject({
+    expect(failureInBody(body, { isEmpty: true, first: body })).toBeUndefined();
+    expect(failureInBody({ ...body, code: 8 }, { isEmpty: true, first: body })).toMatchObject({
       text: "'code' is 8",
     });
-    expect(failureIn({ ok: false }, { isEmpty: false, first: { ok: true } })).toBeDefined();
+    expect(failureInBody({ ok: false }, { isEmpty: false, first: { ok: true } })).toBeDefined();
   });
 
   it('may repeat what was asked for', () => {
     const asked = new URL('https://service.example/leads?status=failed');
-    expect(failureIn({ status: 'failed', data: [] }, { isEmpty: true, asked })).toBeUndefined();
-    expect(failureIn({ status: 'failed', data: [] }, { isEmpty: true })).toBeDefined();
+    expect(failureInBody({ status: 'failed', data: [] }, { isEmpty: true, asked })).toBeUndefined();
+    expect(failureInBody({ status: 'failed', data: [] }, { isEmpty: true })).toBeDefined();
   });
 });
 
 it('beside leads, only a flag is a failure', () => {
-  expect(failureIn({ message: 'too many requests', data: [] }, { isEmpty: false })).toBeUndefined();
-  expect(failureIn({ success: false, data: [] }, { isEmpty: false })).toBeDefined();
+  expect(failureInBody({ message: 'too many requests', data: [] }, { isEmpty: false })).toBeUndefined();
+  expect(failureInBody({ success: false, data: [] }, { isEmpty: false })).toBeDefined();
 });
 
 it('loses its secrets', () => {
   const body = { success: false, message: 'the key abc is not known' };
   const redact = (text: string): string => text.replaceAll('abc', '…');
-  expect(failureIn(body, { isEmpty: true, redact })?.text).toBe('the key … is not known');
+  expect(failureInBody(body, { isEmpty: true, redact })?.text).toBe('the key … is not known');
 });

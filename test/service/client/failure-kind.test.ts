@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { kindOfAnswer, kindOfText } from '../../../src/service/client/failures.ts';
+import { kindByStatus, kindByText } from '../../../src/service/client/failures.ts';
 
 const kindOf = (status: number, text: string, headers: Record<string, string> = {}): string =>
-  kindOfAnswer({ status, headers }, text.startsWith('<') ? undefined : text, text);
+  kindByStatus({ status, headers }, text.startsWith('<') ? undefined : text, text);
 
 describe('a refusal', () => {
   it.each([401, 403])('with %d is about the key where nothing says otherwise', (status) => {
@@ -99,11 +99,11 @@ describe('a text in a 200', () => {
     ['upstream timed out', 'passing'],
     ['no such field', 'other'],
   ])('%s is %s', (text, kind) => {
-    expect(kindOfText(text)).toBe(kind);
+    expect(kindByText(text)).toBe(kind);
   });
 
   it('goes with a code that is a status of HTTP', () => {
-    expect([401, 403, 429, 500, 503, 404, 7].map((code) => kindOfText('no', code))).toEqual([
+    expect([401, 403, 429, 500, 503, 404, 7].map((code) => kindByText('no', code))).toEqual([
       'key',
       'key',
       'rate-limit',
