@@ -1,4 +1,4 @@
-import { application, type Hint, hintFor } from './front.ts';
+import { library, type Hint, hintFor } from './front.ts';
 
 /**
  * A warning, a reason or another thing that was found and is not thrown, as a value. The functions in the `errors.ts` of each
@@ -71,7 +71,7 @@ export abstract class LeadsError extends Error {
       names.push(base.brand);
     Object.defineProperty(this, brands, { value: names });
     this.name = isBranded(new.target) ? new.target.brand : new.target.name;
-    this.hint = hintFor(details.hint, application);
+    this.hint = hintFor(details.hint, library);
     this.status = details.status;
     this.requestId = details.requestId;
   }

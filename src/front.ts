@@ -2,11 +2,12 @@
 export interface Front {
   /** How to give a setting a value: `leads config set api.items data`, or `dialect.items: 'data'`; `…` without a value. */
   set(setting: string, value?: string): string;
-  /** How to see a setting's value: `'leads config get base-url'`, or `baseUrl`. */
+  /** How to see a setting's value: `leads config get base-url`, or `baseUrl`. */
   get(setting: string): string;
   /** An option of the run: `--accept-incomplete`, or `acceptIncomplete`. */
   option(name: string, value?: string): string;
-  readonly privateKey: string;
+  /** How to give a private key, which signs. */
+  readonly privateKeyHint: string;
   /** A setting in a sentence: `api.path`, or `dialect.path`. */
   name(setting: string): string;
   environment(name: string): string;
@@ -15,7 +16,7 @@ export interface Front {
   otherBaseUrl(url: string, login: string): string;
   /** A name or a command inside a sentence: in quotes on the command line. */
   quoted(text: string): string;
-  /** The command that finds out how a service pages, and keeps it where this front reads it. */
+  /** Advice to run the command that finds out how a service pages; undefined for a front that does not read the result. */
   readonly learning: string | undefined;
 }
 
@@ -29,7 +30,7 @@ export const commandLine: Front = {
   set: (setting, value = '…') => `leads config set ${setting} ${value}`,
   get: (setting) => `leads config get ${setting}`,
   option: (name, value) => (value === undefined ? `--${name}` : `--${name} ${value}`),
-  privateKey: 'give its file with --secret-file',
+  privateKeyHint: 'give its file with --secret-file',
   name: (setting) => setting,
   environment: (name) => name,
   otherKey: (login) => `store another key with '${login}', or check LEADS_API_KEY`,
@@ -42,6 +43,7 @@ const camelCase = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const libraryOption = (setting: string): string => camelCase(setting.replace(/^api\./, 'dialect.'));
 
+/** Returns a value as JavaScript code. A value that has quotes, and the placeholder `…`, stay as they are. */
 const literal = (value: string): string => (/^(\d+|null|…|'.*')$/.test(value) ? value : `'${value}'`);
 
 /** Options of a run on the command line that are members of the dialect in the library. */
@@ -49,11 +51,11 @@ const dialectOptions: readonly string[] = ['page-size'];
 const runOption = (name: string): string =>
   libraryOption(dialectOptions.includes(name) ? `api.${name}` : name);
 
-export const application: Front = {
+export const library: Front = {
   set: (setting, value = '…') => `${libraryOption(setting)}: ${literal(value)}`,
   get: libraryOption,
   option: (name, value) => (value === undefined ? runOption(name) : `${runOption(name)}: ${literal(value)}`),
-  privateKey: 'give it in webhook.secrets',
+  privateKeyHint: 'give it in webhook.secrets',
   name: libraryOption,
   environment: (name) => `${name} before node starts`,
   otherKey: () => 'see apiKey',
@@ -62,7 +64,7 @@ export const application: Front = {
   learning: undefined,
 };
 
-/** The hint of what reads a file of a newer release. */
+/** The hint for a file that a newer release has written. */
 export const updateLeads =
   "update leads: 'npm install leads-cli@latest', with --global where it was installed so";
 
@@ -74,7 +76,10 @@ export function loginCommand(profile: string | undefined, baseUrl?: string): str
   return words.join(' ');
 }
 
-/** Quotes a word for sh, bash and zsh where it needs quotes: in single quotes no character has a meaning. */
+/**
+ * Quotes a word for sh, bash and zsh where it needs quotes: in single quotes no character has a meaning. At the beginning of a
+ * word, the shells expand `~`, and zsh expands `=`.
+ */
 export const shellWord = (text: string): string =>
   /^[\w./@%+:,-][\w./@%+:,=~-]*$/.test(text) ? text : singleQuoted(text);
 

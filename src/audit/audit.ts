@@ -13,7 +13,7 @@ import {
   classifyLead,
   clockMarginMs,
   type Finding,
-  type FindingClass,
+  type LeadClass,
   findingClasses,
   type LeadFacts,
   unlistedClasses,
@@ -36,7 +36,7 @@ export interface AuditOptions {
   /** The leads of both sides are checked here. */
   readonly filter: LeadFilter;
   /** Classes that cannot be told: the filter judges what only one side shows, or the received side lacks something. */
-  readonly undecidable: readonly FindingClass[];
+  readonly undecidable: readonly LeadClass[];
   readonly times: Omit<AuditTimes, 'clockAheadMs'>;
   readonly comparison: Comparison;
   /** Takes a walk that proves nothing for a complete one. */
@@ -50,7 +50,7 @@ export interface AuditCounts {
   /** Received leads that match, or that are in the list. */
   readonly received: number;
   readonly matched: number;
-  readonly byClass: Readonly<Record<FindingClass, number | null>>;
+  readonly byClass: Readonly<Record<LeadClass, number | null>>;
   /** The time at which the oldest lead was created that the service listed, ms; undefined where no lead says it. */
   readonly horizon: number | undefined;
   /** Records of the list without a usable id. */
@@ -67,7 +67,7 @@ export class Audit {
   readonly matcher: LeadMatcher;
   readonly #options: AuditOptions;
   readonly #comparer: LeadComparer;
-  #undecidable: readonly FindingClass[];
+  #undecidable: readonly LeadClass[];
   #times: AuditTimes;
   /** By how much a service's clock is ahead that does not decide, since the service lists younger leads; otherwise 0. */
   disprovenAheadMs = 0;
@@ -112,10 +112,10 @@ export class Audit {
     const { notCompared } = counts;
     const { notJudged } = this.#unlisted;
     // A class may have leads among those that were pruned.
-    const isHidden = (kind: FindingClass): boolean =>
+    const isHidden = (kind: LeadClass): boolean =>
       findings.count(kind) === 0 &&
       ((kind === 'different' && notCompared > 0) || (kind === 'extra' && notJudged > 0));
-    const isKnown = (kind: FindingClass): boolean =>
+    const isKnown = (kind: LeadClass): boolean =>
       this.#isWhole && !this.#undecidable.includes(kind) && !isHidden(kind);
     const byClass = Object.fromEntries(
       allClasses.map((kind) => [kind, isKnown(kind) ? findings.count(kind) : null]),
@@ -155,7 +155,7 @@ export class Audit {
   }
 
   /** Class by class, the gravest first; none before everything was compared. May be read again. */
-  async *findings(classes: readonly FindingClass[] = findingClasses): AsyncGenerator<Finding> {
+  async *findings(classes: readonly LeadClass[] = findingClasses): AsyncGenerator<Finding> {
     if (this.#isWhole) yield* this.#comparer.findings.findings(classes);
   }
 
@@ -206,7 +206,7 @@ export class Audit {
     this.#times = { ...this.#options.times, clockAheadMs: 0 };
   }
 
-  #cannotDecide(classes: readonly FindingClass[]): void {
+  #cannotDecide(classes: readonly LeadClass[]): void {
     this.#undecidable = [...this.#undecidable, ...classes];
   }
 
@@ -264,7 +264,7 @@ export class Audit {
     if (readCreatedAt(createdAt) === undefined && !isWithin(receivedAt, filter)) return;
     if (!matches(record)) return;
     const sides: LeadFacts['sides'] = listed.has(stored.leadId)
-      ? { on: 'both-unequally' }
+      ? { on: 'listed-outside' }
       : { on: 'inbox', isPruned: false };
     if (await this.#addUnlisted({ id: stored.leadId, createdAt, receivedAt, sides }))
       this.#unlisted.count += 1;

@@ -8,16 +8,16 @@ export const openClasses = ['unsettled', 'beyond-horizon'] as const;
 
 export const findingClasses = [...problemClasses, ...openClasses] as const;
 
-/** Test leads, which the service never had, are counted and not listed. */
+/** All classes of leads. Test leads, which the service never had, are counted but are no findings to list. */
 export const allClasses = ['test', ...findingClasses] as const;
 
 /** The classes of leads that the service does not list. */
 export const unlistedClasses = ['test', 'extra', 'beyond-horizon'] as const;
 
-export type FindingClass = (typeof allClasses)[number];
+export type LeadClass = (typeof allClasses)[number];
 
 /** The meaning of each class, for tables and help; a lead is in the first that fits. */
-export const meanings: Readonly<Record<FindingClass, string>> = {
+export const meanings: Readonly<Record<LeadClass, string>> = {
   test: 'sent by leads send or leads check, and not listed: no finding',
   refused: 'came and was rejected',
   missing: 'pulled, never received',
@@ -32,7 +32,7 @@ export const meanings: Readonly<Record<FindingClass, string>> = {
 export type UnreceivedClass = 'refused' | 'missing';
 
 export interface Finding {
-  readonly class: FindingClass;
+  readonly class: LeadClass;
   readonly id: string;
   /** In the class `different`: dotted names of the fields whose values are not the same, at most 20. */
   readonly fields: readonly string[] | null;
@@ -50,12 +50,13 @@ export interface LeadFacts {
     | { readonly on: 'both'; readonly differing: readonly string[]; readonly isWaiting: boolean }
     /** The lead is in the service's list alone. `rejection`: why a delivery with its id was rejected. */
     | { readonly on: 'service'; readonly rejection: string | undefined }
-    | { readonly on: 'both-unequally' }
+    /** The received lead is within the window and the filters of the audit; the service lists it outside of them. */
+    | { readonly on: 'listed-outside' }
     /** The lead was received, and is not listed. `isPruned`: only the time at which it came is left of it. */
     | { readonly on: 'inbox'; readonly isPruned: boolean };
 }
 
-/** How an audit judges ages; in milliseconds since the epoch where it is no span of time, by the service's clock. */
+/** The times by which an audit judges ages, in milliseconds. Points in time are since the epoch, by the service's clock. */
 export interface AuditTimes {
   /** How far the service's clock is ahead of the one by which leads were received. */
   readonly clockAheadMs: number;
@@ -68,10 +69,10 @@ export interface AuditTimes {
 /** Clocks that differ by less agree: `Date` has whole seconds, and an answer takes a while. */
 export const agreeingMs = 60_000;
 
-/** A clock that writes times may be ahead by that much; a time further in the future says nothing about an age. */
+/** A creation time up to a day ahead comes from a clock that is wrong; one further in the future says nothing about an age. */
 const mostAheadMs = 86_400_000;
 
-/** Clocks differ, and a lead may be late: it came within a day of its creation, before or after. */
+/** A lead is taken to come at most a day before or after its creation time: clocks differ, and deliveries may be late. */
 export const clockMarginMs = 86_400_000;
 
 /**
@@ -80,10 +81,11 @@ export const clockMarginMs = 86_400_000;
  */
 export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: number): Finding | undefined {
   const { id, sides } = lead;
-  // Nearly every lead of an application's own export is in order.
+  // This saves time: nearly every lead of an application's own export, which has no times of receipt, is in order.
   const isSame = sides.on === 'both' && sides.differing.length === 0 && !sides.isWaiting;
   if (isSame && lead.receivedAt === undefined) return undefined;
   const created = readCreatedAt(lead.createdAt);
+  // Leads were received by another clock than the service's, by which they are judged.
   const receivedAt = lead.receivedAt === undefined ? undefined : lead.receivedAt + times.clockAheadMs;
   const lifetime = { created, receivedAt };
   const isTest = sides.on === 'inbox' && isTestId(id);
@@ -103,11 +105,11 @@ export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: numbe
 }
 
 interface Settled {
-  readonly class: FindingClass;
+  readonly class: LeadClass;
   readonly fields?: readonly string[];
   readonly reason: string | null;
   /** The class that a young lead would have so far, where that is another one. */
-  readonly youngAs?: FindingClass;
+  readonly youngAs?: LeadClass;
 }
 
 interface Lifetime {
@@ -134,14 +136,15 @@ function classOfSettled(
       return sides.rejection === undefined
         ? { class: 'missing', reason: ageUnknown }
         : { class: 'refused', reason: sides.rejection };
-    case 'both-unequally': {
-      // A lead that came after the start of the audit is not judged by its fields.
+    case 'listed-outside': {
+      // A lead that came after the start of the audit may have been pulled, and judged as missing, before it came.
       if (created === undefined || (receivedAt ?? 0) >= times.startedAt) return undefined;
       return { class: 'different', reason: 'the service lists it outside of the window or the filters' };
     }
     case 'inbox': {
-      const earliest = created ?? (receivedAt === undefined ? undefined : receivedAt - clockMarginMs);
-      if (horizon === undefined || (earliest !== undefined && earliest <= horizon)) {
+      // A list that goes back no further than the lead's creation may have dropped the lead for its age.
+      const earliestCreated = created ?? (receivedAt === undefined ? undefined : receivedAt - clockMarginMs);
+      if (horizon === undefined || (earliestCreated !== undefined && earliestCreated <= horizon)) {
         return { class: 'beyond-horizon', reason: null, youngAs: 'extra' };
       }
       return {

@@ -8,7 +8,7 @@ import {
   type AuditTimes,
   classifyLead,
   type Finding,
-  type FindingClass,
+  type LeadClass,
   type LeadFacts,
   type UnreceivedClass,
 } from './classify-lead.ts';
@@ -20,7 +20,7 @@ import { type LeadAt, possibleLeads, readLead } from '../lead/read-leads.ts';
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;
-  /** Final when the walk is over; before that a service's clock that is behind may be disproven. */
+  /** They change during the walk when a listed lead shows that the service's clock is not behind, as it had seemed. */
   readonly times: () => AuditTimes;
   readonly comparison: Comparison;
 }
@@ -36,10 +36,10 @@ interface MatchedLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>
 
 interface JudgedLeads {
   readonly findings: Finding[];
-  readonly undecided: MatchedLead[];
+  readonly deferredLeads: MatchedLead[];
 }
 
-/** Leads looked up at once: what a batch leaves behind is collected before it is moved to where long-lived objects are. */
+/** Leads that are looked up at once: so few that the garbage of a batch is collected before it becomes old, which costs more. */
 export const batchSize = 250;
 
 /** Compares pulled leads with what was received, batch by batch, and keeps what it finds. */
@@ -57,10 +57,11 @@ export class LeadComparer {
     notCompared: 0,
   };
   readonly #options: ComparisonOptions;
-  /** Leads that were not received, or outstanding for a target, when they were looked up. */
-  readonly #doubtful = leadSpool();
-  /** Leads whose differences or age are not certain until all leads were looked at. */
-  readonly #undecided = plainSpool<MatchedLead>();
+  /** Leads whose lookup is repeated at the end: they were not received, or outstanding for a target. */
+  readonly #retryLeads = leadSpool();
+  /** Leads whose differences or age can be judged only after all leads were compared. */
+  readonly #deferredLeads = plainSpool<MatchedLead>();
+  /** The fields that pushes carry: only one of these can be missing from a push. */
   readonly #carried = new CarriedFields();
 
   constructor(options: ComparisonOptions) {
@@ -70,44 +71,45 @@ export class LeadComparer {
   async add(leads: readonly TemporaryLead[]): Promise<void> {
     this.counts.pulled += leads.length;
     const rows = await this.#lookUp(leads);
-    const certain: LeadPair[] = [];
+    const pairs: LeadPair[] = [];
     for (const [i, lead] of leads.entries()) {
       const stored = rows[i];
-      if (stored === undefined || stored.isWaiting) await this.#doubtful.add(lead);
-      else certain.push({ lead, stored });
+      if (stored === undefined || stored.isWaiting) await this.#retryLeads.add(lead);
+      else pairs.push({ lead, stored });
     }
-    await this.#compare(certain);
+    await this.#compare(pairs);
   }
 
   async finish(signal: AbortSignal): Promise<void> {
     await this.#lookUpAgain(signal);
-    await this.#judgeUndecided(signal);
+    await this.#judgeDeferredLeads(signal);
   }
 
   /** Looks again for what was not received, since deliveries went on meanwhile. */
   async #lookUpAgain(signal: AbortSignal): Promise<void> {
     const { received } = this.#options;
-    if (this.#doubtful.count === 0) return;
-    // A delivery that is rejected first and taken in after a retry is found below.
+    if (this.#retryLeads.count === 0) return;
+    // Rejections are read first: a delivery that is stored on a retry after that is found by the lookup.
     const rejections = await received.rejections();
-    for await (const leads of this.#doubtful.batches(batchSize)) {
+    for await (const leads of this.#retryLeads.batches(batchSize)) {
       const rows = await this.#lookUp(leads);
-      const late: LeadPair[] = [];
+      const pairs: LeadPair[] = [];
       for (const [i, lead] of leads.entries()) {
         const stored = rows[i];
         if (stored === undefined) await this.#addUnreceived(lead, rejections.get(lead.id));
-        else late.push({ lead, stored });
+        else pairs.push({ lead, stored });
       }
-      await this.#compare(late);
+      await this.#compare(pairs);
+      // Ctrl-C is noticed only when the event loop takes a turn.
       await setImmediate();
       signal.throwIfAborted();
     }
   }
 
-  async #judgeUndecided(signal: AbortSignal): Promise<void> {
+  async #judgeDeferredLeads(signal: AbortSignal): Promise<void> {
     const isCarried = (path: string): boolean => this.#carried.has(path);
     let judged = 0;
-    for await (const { differing, absent, ...lead } of this.#undecided.values()) {
+    for await (const { differing, absent, ...lead } of this.#deferredLeads.values()) {
       const finding = this.#classOf(lead, [...differing, ...absent.filter(isCarried)]);
       if (finding !== undefined) await this.findings.add(finding);
       judged += 1;
@@ -118,7 +120,7 @@ export class LeadComparer {
   }
 
   async close(): Promise<void> {
-    const spools = [this.#doubtful, this.#undecided, this.findings, ...Object.values(this.unreceived)];
+    const spools = [this.#retryLeads, this.#deferredLeads, this.findings, ...Object.values(this.unreceived)];
     for (const spool of spools) await spool.close();
   }
 
@@ -127,7 +129,7 @@ export class LeadComparer {
   }
 
   async #compare(pairs: readonly LeadPair[]): Promise<void> {
-    const judged: JudgedLeads = { findings: [], undecided: [] };
+    const judged: JudgedLeads = { findings: [], deferredLeads: [] };
     const unequal: LeadPair[] = [];
     for (const pair of pairs) {
       const { lead, stored } = pair;
@@ -140,7 +142,7 @@ export class LeadComparer {
     }
     if (unequal.length > 0) await this.#compareBytes(unequal, judged);
     for (const finding of judged.findings) await this.findings.add(finding);
-    if (judged.undecided.length > 0) await this.#undecided.add(...judged.undecided);
+    if (judged.deferredLeads.length > 0) await this.#deferredLeads.add(...judged.deferredLeads);
   }
 
   async #compareBytes(pairs: readonly LeadPair[], judged: JudgedLeads): Promise<void> {
@@ -176,15 +178,15 @@ export class LeadComparer {
   #judge(
     { lead: { id, createdAt }, stored }: LeadPair,
     fields: DifferingFields,
-    { findings, undecided }: JudgedLeads,
+    { findings, deferredLeads }: JudgedLeads,
   ): void {
     const receivedAt = this.#options.received.hasTimes ? stored.receivedAt : undefined;
     const { isWaiting } = stored;
     const { differing, absent } = fields;
-    const isUncertain = this.#options.times().clockAheadMs < 0;
+    const mayClockChange = this.#options.times().clockAheadMs < 0;
     const finding = this.#classOf({ id, createdAt, receivedAt, isWaiting }, differing);
-    if (absent.length > 0 || isUncertain) {
-      undecided.push({ id, createdAt, receivedAt, isWaiting, differing, absent });
+    if (absent.length > 0 || mayClockChange) {
+      deferredLeads.push({ id, createdAt, receivedAt, isWaiting, differing, absent });
     } else if (finding !== undefined) findings.push(finding);
   }
 
@@ -216,8 +218,8 @@ export interface LeadsInBodies {
 
 export interface ReceivedSide {
   readonly leads: ReceivedLeads;
-  /** Classes that only a receiver's own record shows. */
-  readonly undecidable: readonly FindingClass[];
+  /** Classes that cannot be decided from this side, because only an inbox shows them. */
+  readonly undecidable: readonly LeadClass[];
   readonly hasTimes: boolean;
   /** The time at which the received leads were written down, ms; undefined where that is now. */
   readonly writtenAt?: number | undefined;

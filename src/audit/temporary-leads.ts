@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { withOutputErrors } from '../files/errors.ts';
 import { linesOf } from '../files/read.ts';
 import { utf8 } from '../json/bytes.ts';
-import type { Finding, FindingClass } from './classify-lead.ts';
+import type { Finding, LeadClass } from './classify-lead.ts';
 
 export interface TemporaryLead {
   readonly id: string;
@@ -99,9 +99,9 @@ export const plainSpool = <T>(): Spool<T> =>
   );
 
 export class FindingSpool {
-  readonly #byClass = new Map<FindingClass, Spool<Finding>>();
+  readonly #byClass = new Map<LeadClass, Spool<Finding>>();
 
-  count(kind: FindingClass): number {
+  count(kind: LeadClass): number {
     return this.#byClass.get(kind)?.count ?? 0;
   }
 
@@ -111,7 +111,7 @@ export class FindingSpool {
     await spool.add(finding);
   }
 
-  async *findings(classes: readonly FindingClass[]): AsyncGenerator<Finding> {
+  async *findings(classes: readonly LeadClass[]): AsyncGenerator<Finding> {
     for (const kind of classes) yield* this.#byClass.get(kind)?.values() ?? [];
   }
 

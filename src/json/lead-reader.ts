@@ -15,7 +15,7 @@ export type ItemPlace = readonly string[] | 'auto';
 export class LeadReader {
   readonly #item: ItemPlace;
   readonly #idName: string | undefined;
-  /** Null means that the elements are leads. */
+  /** Only `auto` sets it: undefined before the first element of a walk, then null if the elements are leads. */
   #wrapper: Wrapper | null | undefined;
 
   constructor(item: ItemPlace, idName: string | undefined) {
@@ -24,19 +24,20 @@ export class LeadReader {
   }
 
   /**
-   * Replaces the elements of a page by their leads, from the index `from` on; `before` elements of the page
-   * are not in `elements`. Throws a `DataError` for an element without a lead.
+   * Replaces the elements of a page by their leads, from the index `firstUnread` on. `givenEarlier` is the number of elements
+   * of the page that are no longer in `elements`, for the error's count. Throws a `DataError` for an element without a lead.
    */
-  read(elements: ScannedRecord[], from: number, before: number): void {
-    const first = elements.find((element, i) => i >= from && !(element instanceof InvalidRecord));
-    if (first === undefined || this.#takesAll(first)) return;
-    for (let i = from; i < elements.length; i += 1) {
+  read(elements: ScannedRecord[], firstUnread: number, givenEarlier: number): void {
+    const first = elements.find((element, i) => i >= firstUnread && !(element instanceof InvalidRecord));
+    if (first === undefined || this.#keepsElements(first)) return;
+    for (let i = firstUnread; i < elements.length; i += 1) {
       const element = elements[i] as ScannedRecord;
-      if (!(element instanceof InvalidRecord)) elements[i] = this.#lead(element.bytes, before + i + 1);
+      if (!(element instanceof InvalidRecord)) elements[i] = this.#lead(element.bytes, givenEarlier + i + 1);
     }
   }
 
-  #takesAll({ bytes }: ScannedRecord): boolean {
+  /** Whether elements stay as they are: they are leads, whose id the scanner finds. With `auto`, `first` decides for the walk. */
+  #keepsElements({ bytes }: ScannedRecord): boolean {
     if (this.#item === 'auto' && this.#wrapper === undefined) {
       scanner.load(bytes);
       this.#wrapper = wrapperOf(bytes, membersAt(bytes, 0)) ?? null;
@@ -66,9 +67,9 @@ export class LeadReader {
     }
     const stranger = strangerIn(members, wrapper);
     if (stranger !== undefined) throw memberBesideLead(place, stranger, nth);
-    // The name in the dialect goes before an outer id.
-    const hasOuterId = wrapper.id !== undefined && this.#idName === undefined;
-    const outerId = hasOuterId ? onlyMember(members, wrapper.id ?? '') : undefined;
+    // An id that the dialect names goes before the id of the wrapper.
+    const outerName = this.#idName === undefined ? wrapper.id : undefined;
+    const outerId = outerName === undefined ? undefined : onlyMember(members, outerName);
     return identifiedRecord(element, lead.start, this.#idName, outerId);
   }
 }
@@ -121,6 +122,7 @@ export function identifiedRecord(json: Buffer, start = 0, idName?: string, outer
   scanner.load(json);
   scanner.valueEnd(start);
   const rows = scanner.lastRow();
+  // The scanner finds a member `id` by itself.
   if (idName !== undefined && idName !== 'id') {
     const [id, ...duplicates] = idsNamed(json, start, idName);
     if (id === undefined) rows[row.idKind] = idKinds.missing;

@@ -2,7 +2,9 @@ import { shellWord } from '../front.ts';
 import type { Explanation, Fix } from '../webhook/explain/explain-delivery.ts';
 
 interface FixFlags {
+  /** Flags with which a receiver accepts such deliveries. */
   readonly receiver: string;
+  /** Further flags with which `leads verify` accepts this one capture; no receiver has them. */
   readonly capture: string;
 }
 
@@ -11,18 +13,19 @@ interface FixFlags {
  * Windows where the fix needs quotes, because those shells have no common ones.
  */
 export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
-  const { currentScheme: schemeName, scheme, secret, bodyForm, signedAt } = fix;
+  const { currentScheme, scheme, secret, bodyForm, signedAt } = fix;
   const words: string[] = [];
   const parts = Object.entries(scheme ?? {}).filter(([, value]) => value !== undefined);
-  const name = scheme === undefined ? schemeName : (scheme['scheme'] ?? 'custom');
+  const fixedScheme = scheme === undefined ? currentScheme : (scheme['scheme'] ?? 'custom');
   const isPreset = parts.length === 1 && scheme?.['scheme'] !== undefined;
-  if (isPreset) words.push(`--scheme ${name}`);
+  if (isPreset) words.push(`--scheme ${fixedScheme}`);
   else if (scheme !== undefined) {
     words.push(`--scheme ${shellWord(inAscii(JSON.stringify(Object.fromEntries(parts))))}`);
   }
-  const variable = schemeName === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET';
-  const isToken = name === 'token';
-  if (secret !== undefined || isToken !== (schemeName === 'token')) {
+  const variable = currentScheme === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET';
+  const isToken = fixedScheme === 'token';
+  // A token has a flag of its own, so a change from or to a token names the secret as well.
+  if (secret !== undefined || isToken !== (currentScheme === 'token')) {
     const value = (secret?.shell ?? '"$SECRET"').replaceAll('SECRET', variable);
     words.push(`--${isToken ? 'token' : 'secret'} ${value}`);
   }
@@ -30,6 +33,7 @@ export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
     ...(bodyForm === undefined ? [] : [`--body-form ${bodyForm}`]),
     ...(signedAt === undefined ? [] : [`--at ${new Date(signedAt).toISOString()}`]),
   ];
+  // All words but `--scheme NAME` hold quotes.
   if (platform === 'win32' && words.length > (isPreset ? 1 : 0)) return undefined;
   return { receiver: words.join(' '), capture: capture.join(' ') };
 }
@@ -38,11 +42,11 @@ export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
 const inAscii = (json: string): string =>
   json.replace(/[^ -~]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Returns sentences for the operator of a receiver, which accepts nothing because of them. */
+/** Returns advice for the operator of a receiver, which still rejects the delivery. */
 export function explanationLines({ sentence, fix }: Explanation, platform: string): readonly string[] {
   if (sentence === undefined) return [];
   const flags = fix === undefined ? undefined : fixFlags(fix, platform);
-  return flags === undefined || flags.capture !== '' || flags.receiver === ''
-    ? [sentence]
-    : [sentence, `To take such deliveries: ${flags.receiver}`];
+  return flags !== undefined && flags.receiver !== '' && flags.capture === ''
+    ? [sentence, `To take such deliveries: ${flags.receiver}`]
+    : [sentence];
 }

@@ -4,12 +4,14 @@ import { targetLabel } from '../inbox/target-name.ts';
 import { gauge, type MetricFamily } from '../output/openmetrics.ts';
 import { type Clock, slept } from '../time/clock.ts';
 
-/** The shortest time for which what was read is good, in milliseconds, and how many times as long as reading it took. */
+/** A reading stays fresh for at least this long, in milliseconds. */
 const freshMs = 1000;
-const timesReading = 50;
+/** A reading stays fresh for at least this many times as long as it took, which spares a slow database. */
+const freshPerReading = 50;
 
-/** A scrape waits so long for a new reading, and a reading may take so long before the inbox counts as away, in milliseconds. */
+/** A scrape waits at most this long for a new reading, in milliseconds. */
 const scrapeWaitMs = 500;
+/** The inbox counts as away when a reading takes this long, in milliseconds. */
 const slowMs = 2000;
 
 interface AgedBacklog {
@@ -38,7 +40,7 @@ export function backlogCache(
       failure = error as Error;
     }
     const now = clock.steady();
-    freshUntil = now + Math.max(freshMs, failure === undefined ? (now - startedAt) * timesReading : 0);
+    freshUntil = now + Math.max(freshMs, failure === undefined ? (now - startedAt) * freshPerReading : 0);
     reading = undefined;
   };
   return async () => {
@@ -69,6 +71,7 @@ export function backlogFamilies(
   const byLabel = new Map(labels.map((label) => [label, { waiting: 0, dead: 0, oldestAt: Infinity }]));
   for (const { target, waiting, dead, oldestAt, isOwn } of backlog) {
     const sum = byLabel.get(isOwn && byLabel.has(target) ? target : otherTargets);
+    // It never is: `otherTargets` is among the labels.
     if (sum === undefined) continue;
     sum.waiting += waiting;
     sum.dead += dead;

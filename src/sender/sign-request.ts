@@ -55,7 +55,7 @@ export function rejectUnableToSign(scheme: Scheme, key: Key): void {
     throw new ConfigError(
       `a public key cannot sign: the scheme '${scheme.name}' needs the private one here`,
       {
-        hint: (front) => front.privateKey,
+        hint: (front) => front.privateKeyHint,
       },
     );
   }

@@ -26,17 +26,19 @@ export type PageParts = AsyncGenerator<PagePart, void, undefined>;
 
 interface PagePart {
   readonly leads: readonly ScannedRecord[];
-  /** An answer before this one broke off after it had given leads: some of these may have come before. */
+  /** An earlier answer broke off after it had given leads, so some of these leads may have been given before. */
   readonly isRetried: boolean;
+  /** Only the last part of a page has them. */
   readonly facts: PageFacts | undefined;
 }
 
-/** An answer that is slower does not outlive the deadline; bytes a second. */
-const slowest = 1024;
+/** Once the deadline of the retries has passed, an answer that is slower than this is ended; bytes a second. */
+const slowestRate = 1024;
 
 /**
  * Requests a page with all its retries. Only a page beyond 2 MiB comes in several parts. Throws like `request`, and a
- * `ServiceError` when every request failed; with `mayFail` already where a service fails twice over what it was asked for.
+ * `ServiceError` when every request failed. With `mayFail`, it gives up when a retry meets an overload: the caller then asks for
+ * a smaller page, or goes on without this one.
  */
 export async function* fetchPage(
   { service, params, counters, signal }: Omit<PageSource, 'query' | 'open'>,
@@ -45,6 +47,7 @@ export async function* fetchPage(
 ): PageParts {
   const { clock } = service;
   const retries = new Retries(service, () => (counters.retries += 1));
+  /** How many records of the page all tries together have given. */
   let givenCount = 0;
   for (;;) {
     try {
@@ -55,15 +58,15 @@ export async function* fetchPage(
       const isRetried = givenCount > 0;
       const leftAtStart = retries.leftMs;
       const isTooSlow = (bytes: number): boolean =>
-        retries.leftMs < 0 && bytes < ((leftAtStart - retries.leftMs) / 1000) * slowest;
-      let count = 0;
+        retries.leftMs < 0 && bytes < ((leftAtStart - retries.leftMs) / 1000) * slowestRate;
+      let readCount = 0;
       for await (const part of partsOf(response, url, params, isTooSlow)) {
-        const givenBefore = Math.max(0, givenCount - count);
-        count += part.leads.length;
-        givenCount = Math.max(givenCount, count);
+        const repeatedCount = Math.max(0, givenCount - readCount);
+        readCount += part.leads.length;
+        givenCount = Math.max(givenCount, readCount);
         // A record without an id cannot be recognised: its place on the page has to do.
         const leads = isRetried
-          ? part.leads.filter((lead, i) => i >= givenBefore || lead.id !== undefined)
+          ? part.leads.filter((lead, i) => i >= repeatedCount || lead.id !== undefined)
           : part.leads;
         yield { ...part, leads, isRetried };
       }
@@ -78,6 +81,7 @@ export async function* fetchPage(
 /** A page up to this size, in bytes, is given whole, so that an answer that breaks off leaves no trace. */
 const partSize = 2 * 1024 * 1024;
 
+/** An error that comes with status 200 is looked for in answers up to this size, in bytes. */
 const longestRejection = 64 * 1024;
 
 type ResponseBody = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -119,6 +123,7 @@ export async function* partsOf(
     envelope = endOf(scan, leads, isSmall ? beginning : [], response);
     params.leads.read(leads, scanned, count);
     count += leads.length;
+    // An answer without leads may be an error, unless the answer that brought the first leads says the same.
     const failure = count > 0 ? undefined : response.errorIn(envelope.root, params.answers.first);
     if (failure !== undefined) throw failure;
     if (count > 0) params.answers.first ??= envelope.root;
@@ -207,7 +212,8 @@ export function pageUrl(
     case 'before': {
       const { ids, id, times, time = 0 } = position;
       for (const name of ids) set(name, id);
-      // A little later: the lead itself comes once more, whether the service includes the time or compares seconds.
+      // The time is a little later than the lead's, so that the lead itself comes once more, even when the service excludes the
+      // time or compares whole seconds.
       for (const name of times) setTime(name, time, time % 1000 === 0 ? 1000 : 1);
       break;
     }
@@ -220,7 +226,7 @@ export function pageUrl(
 
 const keyOf = ({ position, limit }: PageRequest): string => `${positionKey(position)} ${limit ?? ''}`;
 
-/** Pages that were requested before they are needed; they arrive at once and are used in order. */
+/** Pages that are requested before they are needed. Their answers arrive side by side, and are read in order. */
 export class Prefetch {
   readonly #open: (request: PageRequest) => PageParts;
   readonly #underway = new Map<
@@ -244,7 +250,7 @@ export class Prefetch {
     if (isEarly) this.#early.add(key);
   }
 
-  /** Whether a page may be older than the one before it. */
+  /** Whether the page was requested before the page in front of it was read: the list may have moved between both answers. */
   isEarly(request: PageRequest): boolean {
     return this.#early.has(keyOf(request));
   }
@@ -296,6 +302,7 @@ export class PageSizes {
     return this.#candidates.length > 1;
   }
 
+  /** Takes the next size if an error may come from the size of the page; returns whether it did. */
   fallBack(error: LeadsError): boolean {
     const isForSize = [400, 413, 414, 416, 422].includes(error.status ?? 0) || isOverload(error);
     if (!this.mayShrink || !isForSize) return false;
@@ -303,7 +310,10 @@ export class PageSizes {
     return true;
   }
 
-  /** Whether the first page is to be read without a size: it was empty with one, which may have been a filter. */
+  /**
+   * Gives up a size whose parameter is guessed when the first page was empty: the service may have taken it for a filter.
+   * Returns whether the page must be read once more.
+   */
   dropGuess(): boolean {
     if (!this.#isGuess || this.current === undefined) return false;
     this.#candidates = [undefined];

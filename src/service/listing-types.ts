@@ -5,7 +5,10 @@ import type { Position } from './pagers/position.ts';
 import { LeadsError, type Problem } from '../errors.ts';
 import { hintFor } from '../front.ts';
 
-/** How a walk ended. There is no other way to end one. */
+/**
+ * How a walk ended that did not throw. A walk reads a service's list page by page. It is complete when some evidence shows that
+ * every lead was read, and unproven when leads may be missing.
+ */
 export type Completion = Complete | Unproven;
 
 /** Some leads of one page, in the service's order. A large page comes in several batches. */
@@ -36,9 +39,11 @@ export interface ListingStats extends RequestCounters {
   total: number | undefined;
 }
 
+/** The ids of the leads that interrupted runs of a walk have met. */
 interface InterruptedRun {
   readonly size: number;
   readonly has: (id: string) => boolean;
+  /** The runs also met records without an id, so that `size` is not the number of all. */
   readonly isPart?: boolean;
 }
 
@@ -49,37 +54,37 @@ export interface ListingOptions {
   /** A page size that is only a wish: another one is tried where the service rejects it. */
   readonly preferredSize?: number | undefined;
   /**
-   * The walk begins there: at a `next` of an earlier walk with the same query and page size. Page and offset walks then read the
-   * record before it once more, and go back as far as they must when it is not there: `seen` has to hold the ids that
-   * were given before.
+   * The position at which the walk begins: a `next` of an earlier walk with the same query and page size. Page and offset walks
+   * first reread the record before it, and go farther back while that record is not there. `seen` must hold the ids that
+   * were given before, so that these are not given again.
    */
   readonly from?: Position | undefined;
   /** Ids that are not given again; filled with every id that the walk meets. A fresh one by default. */
   readonly seen?: IdSet | undefined;
   /** Leads that interrupted runs of this walk have met: where the list is read from its start, one of these must come again. */
   readonly interruptedRun?: InterruptedRun | undefined;
-  /** Another walk has read this list: an answer without any is then an empty one. */
+  /** An earlier walk has read this list, so an answer without an array of leads means an empty list, not a wrong path. */
   readonly isKnownList?: boolean | undefined;
   /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
   readonly concurrency?: number | undefined;
   readonly before?: RunBefore | undefined;
-  /** The caller reads the list from its start where a walk from elsewhere proves nothing: no record so far was without an id. */
+  /** When a walk from `from` proves nothing, the caller rereads the list from its start; it can if every record so far had an id. */
   readonly goesBackToStart?: boolean | undefined;
   /** A record that is no JSON is given as an `InvalidRecord`; without it, it ends the walk. */
   readonly keepsInvalid?: boolean | undefined;
   /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
-  /** A page is asked for only once: a list that moves meanwhile is not noticed. */
+  /** No page is requested a second time, so a list that moves during the walk goes unnoticed. */
   readonly readsOnce?: boolean | undefined;
   /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
   readonly prefetch?: boolean | undefined;
 }
 
-/** The facts that the run before has left for this one. */
+/** The facts that an earlier run left, against which the end of this run is checked. */
 export interface RunBefore {
   /** Ids of leads that it had and that this one asks for again: at least one of them must come. The oldest first. */
   readonly overlap: readonly string[];
-  /** Up to so many leads, one page was everything. */
+  /** An earlier walk has shown that the list does not page while it has at most this many leads. */
   readonly provenUpTo?: number | undefined;
 }
 
@@ -111,7 +116,7 @@ export class IncompleteError extends LeadsError {
   readonly why: string;
   readonly #reason: Problem;
 
-  /** The `items` may be missing; for pages there is no flag that accepts what there is. Leads since then surely came. @internal */
+  /** `items` names what may be missing; no option accepts missing pages. Every lead `since` that time was read. @internal */
   constructor({ reason }: Unproven, items: 'leads' | 'pages' = 'leads', since?: string) {
     super(`${items} may be missing: ${reason.message}`, {
       hint(front) {
@@ -132,18 +137,20 @@ export class IncompleteError extends LeadsError {
   }
 }
 
-/** Up to so many leads, a walk has shown that one page is everything; undefined where the list pages. */
+/** The number of leads up to which the walk has shown that one page is everything; undefined for a list that pages. */
 export const provenUpTo = (end: Completion | undefined): number | undefined =>
   end?.kind === 'complete' ? end.provenUpTo : undefined;
 
-type Created = readonly [id: string, created: number];
+/** `created` is in milliseconds since the epoch. */
+type KnownLead = readonly [id: string, created: number];
 
+/** Keeps the leads of the latest run of a reader that repeats itself; the next run must meet some of them. */
 export class RunMemory {
-  #leads: readonly Created[];
+  #leads: readonly KnownLead[];
   #provenUpTo: number | undefined;
 
-  /** An earlier process may have left leads. */
-  constructor(leads: readonly Created[] = [], provenUpTo?: number) {
+  /** The arguments are what an earlier process stored, if there was one. */
+  constructor(leads: readonly KnownLead[] = [], provenUpTo?: number) {
     this.#leads = leads;
     this.#provenUpTo = provenUpTo;
   }
@@ -158,9 +165,10 @@ export class RunMemory {
     return { overlap: overlap.map(([id]) => id), provenUpTo: this.#provenUpTo };
   }
 
-  keep(leads: Iterable<Created>, end: Completion | undefined): void {
+  keep(leads: Iterable<KnownLead>, end: Completion | undefined): void {
     this.#leads = [...leads];
     const upTo = provenUpTo(end);
+    // A shorter list does not disprove what a longer one has shown.
     if (upTo !== undefined) this.#provenUpTo = Math.max(upTo, this.#provenUpTo ?? 0);
   }
 }

@@ -78,7 +78,7 @@ describe('a lead on both sides', () => {
   });
 
   test('with fields that the filters do not ask for is different, unless it came during the audit', () => {
-    const moved = { on: 'both-unequally' } as const;
+    const moved = { on: 'listed-outside' } as const;
     const why = 'the service lists it outside of the window or the filters';
     expect(classify(moved, at(-60), came(-59))).toEqual(['different', why]);
     expect(classify(moved, at(-1), came(-1))).toEqual(['unsettled', 'different so far']);
@@ -158,7 +158,7 @@ describe('a test lead', () => {
     expect(ofTest(id, { on: 'service', rejection: undefined }, -60)).toBe('missing');
     expect(ofTest(id, { on: 'service', rejection: 'x' }, -60)).toBe('refused');
     expect(ofTest(id, { ...same, differing: ['a'] }, -60)).toBe('different');
-    expect(ofTest(id, { on: 'both-unequally' }, -60)).toBe('different');
+    expect(ofTest(id, { on: 'listed-outside' }, -60)).toBe('different');
   });
 });
 

@@ -1,4 +1,4 @@
-import { type Finding, type FindingClass, meanings, problemClasses } from '../../audit/classify-lead.ts';
+import { type Finding, type LeadClass, meanings, problemClasses } from '../../audit/classify-lead.ts';
 import type { TestCase } from '../../output/junit.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { writeJunitFile } from '../flags/report-file.ts';
@@ -66,7 +66,7 @@ function completeness(result: AuditResult): TestOutcome {
 const mostListed = 100;
 
 /** The test of a class fails with the first findings that were not repaired and did not come meanwhile. */
-async function outcomeOf(kind: FindingClass, result: AuditResult): Promise<TestOutcome> {
+async function outcomeOf(kind: LeadClass, result: AuditResult): Promise<TestOutcome> {
   const { audit, summary, settled } = result;
   if (summary.byClass[kind] === null) return { kind: 'skipped', message: 'cannot be told' };
   const listed: string[] = [];

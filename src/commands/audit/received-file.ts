@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { ReceivedSide } from '../../audit/compare-leads.ts';
 import { type FiledLead, LeadDatabase } from '../../audit/temporary-lead-database.ts';
-import { allClasses, type FindingClass } from '../../audit/classify-lead.ts';
+import { allClasses, type LeadClass } from '../../audit/classify-lead.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
@@ -41,7 +41,7 @@ export async function openReceivedFile(
   const writtenAt = await lastWrite(file, context);
   const name = nameOf(file);
   const database = await LeadDatabase.open();
-  let undecidable: readonly FindingClass[] = ['refused', 'waiting', 'late'];
+  let undecidable: readonly LeadClass[] = ['refused', 'waiting', 'late'];
   try {
     if (await read(file, database, leadAt, context)) {
       undecidable = notShownByIds;

@@ -21,15 +21,15 @@ export async function setSetting(
   const typed = checkValue(key.type, await typedValue(key, options.value, context), key.name);
   const value = key.name === 'webhook.scheme' ? await storableScheme(String(typed)) : typed;
   const settings = await context.settings();
-  const { profile } = settings;
   const change = (stored: Profile): Profile =>
     bindToOrigin(key, withValue(stored, key.path, value), settings);
-  await updateProfile(context, profile, change);
+  await updateProfile(context, settings.profile, change);
   return 'done';
 }
 
 async function typedValue(key: SettingKey, value: string | undefined, context: Context): Promise<string> {
   if (value !== undefined && value !== '-') return value;
+  // This asks on a terminal, and reads stdin otherwise.
   if (key.secret === true) return (await secretFromPerson(key.name, context)).reveal();
   if (value === '-') return (await text(context.stdin)).trim();
   throw new UsageError(`no value for ${key.name} was given`, {
@@ -50,15 +50,17 @@ function bindToOrigin({ name, origin }: SettingKey, profile: Profile, settings: 
   return { ...profile, [origin]: baseUrl.origin };
 }
 
-export async function unsetSetting({ key }: { readonly key: string }, context: Context): Promise<Outcome> {
-  const { path, origin } = findSetting(key);
-  const { profile } = await context.settings();
-  await updateProfile(context, profile, (stored) => {
+/** Removes a setting. A stored origin goes with the last secret that is bound to it. */
+export async function unsetSetting(options: { readonly key: string }, context: Context): Promise<Outcome> {
+  const { path, origin } = findSetting(options.key);
+  const { profile: profileName } = await context.settings();
+  await updateProfile(context, profileName, (stored) => {
     const profile = withValue(stored, path, undefined);
+    if (origin === undefined) return profile;
     const isBound = settingKeys.some(
       (key) => key.origin === origin && valueAt(profile, key.path) !== undefined,
     );
-    return origin === undefined || isBound ? profile : withValue(profile, [origin], undefined);
+    return isBound ? profile : withValue(profile, [origin], undefined);
   });
   return 'done';
 }
@@ -74,7 +76,7 @@ export async function useProfile({ name }: { readonly name: string }, context: C
   return 'done';
 }
 
-/** The profile that is used by default is `default` again where it was this one. */
+/** Removes a profile. When it is the one that `useProfile` chose, the profile `default` is used from then on. */
 export async function removeProfile({ name }: { readonly name: string }, context: Context): Promise<Outcome> {
   rejectUnknownProfile(name, context);
   await updateConfig(context, (config) => {

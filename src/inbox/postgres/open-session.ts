@@ -25,8 +25,9 @@ import { passwordFromFile } from './connection/password-file.ts';
 import { Session } from './session.ts';
 
 /**
- * Opens a session on the first host that is what the URL asks for, in its order. The library would try hosts that are all
- * down without an end. Throws a `ConfigError` or a `DatabaseUnavailableError`.
+ * Opens a session on the first host that is what the URL asks for, in its order. The sockets are opened here, and not by the
+ * library, for three reasons: it would try hosts that are all down without an end, go on with a server that offers no encryption,
+ * and connect again by itself with a password and certificates that may be out of date. Throws a `ConfigError` or a `DatabaseUnavailableError`.
  */
 export async function openSession(location: DatabaseLocation): Promise<Session> {
   const failures: LeadsError[] = [];
@@ -42,7 +43,7 @@ export async function openSession(location: DatabaseLocation): Promise<Session> 
   if (first === undefined || failures.length === 1) throw first ?? new Error('a URL without a host');
   const reasons = failures.map(({ message }) => message).join('; ');
   const message = `none of the ${failures.length} hosts of the database can be used: ${reasons}`;
-  // A host that is down does not mend what every host that answers refuses, such as the password.
+  // When every host that answers refuses for good, as with a wrong password, it does not help to wait for hosts that are down.
   const answered = failures.filter(({ kind }) => kind !== 'database-unreachable');
   const isTransient =
     answered.length === 0 || answered.some((failure) => failure instanceof DatabaseUnavailableError);
@@ -68,9 +69,9 @@ export async function withSession<T>(
  * Takes user and password of another URL for the same database, once the database has let them in. False: they are in use
  * already. Throws a `ConfigError` or a `DatabaseUnavailableError`, and changes nothing.
  */
-export async function renewCredentials(location: DatabaseLocation, text: string): Promise<boolean> {
+export async function renewCredentials(location: DatabaseLocation, urlText: string): Promise<boolean> {
   const { url } = location;
-  const next = parseDatabaseUrl(text, () => url.user);
+  const next = parseDatabaseUrl(urlText, () => url.user);
   const { user, password } = next;
   const renewed = { ...url, user, password };
   if (!isDeepStrictEqual(next, renewed)) {
@@ -80,6 +81,7 @@ export async function renewCredentials(location: DatabaseLocation, text: string)
     );
   }
   if (user === url.user && password?.reveal() === url.password?.reveal()) return false;
+  // This session only shows that the database accepts the login.
   const session = await openSession({ ...location, url: renewed });
   session.drop();
   location.url = renewed;
@@ -94,6 +96,7 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
   const socket = isSocket
     ? connect(`${name}/.s.PGSQL.${port}`)
     : connect({ ...addressAttempts, host: name, port });
+  // The TLS socket joins the plain one below it: the session uses the last of them, and a time-out ends both.
   const sockets = [socket];
   const end = (fault?: Error): void => {
     for (const each of sockets.toReversed()) each.destroy(fault);
@@ -145,7 +148,7 @@ const keepAliveMs = 30_000;
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const takesTls = 'S'.charCodeAt(0);
 
-/** Without this the library would go on with a server that offers no encryption. */
+/** Rejects with a `SocketFault` for a server that does not offer TLS. */
 async function askForTls(socket: Socket): Promise<void> {
   const answered = nextEvent(socket, 'data');
   socket.write(sslRequest);
@@ -158,7 +161,7 @@ async function askForTls(socket: Socket): Promise<void> {
 function nextEvent(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
     const onClose = (): void => reject(closedFault());
-    // A listener stays, since an error without one would end the process.
+    // This listener is never removed: node ends the process for an error that no listener gets.
     socket.on('error', reject);
     socket.once('close', onClose);
     socket.once(event, (...values: unknown[]) => {

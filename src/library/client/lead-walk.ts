@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { application } from '../../front.ts';
+import { library } from '../../front.ts';
 import { type FilterWords, noteFilters } from '../../output/filter-notes.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
 import { mayHelpFromStart, listLeads } from '../../service/listing.ts';
@@ -33,10 +33,15 @@ export class LeadWalk {
   readonly #filter: LeadFilterOptions;
   readonly #options: LeadsOptions;
   readonly #startedAt: number;
+  /**
+   * All ids that the list gave, which `listLeads` adds as it reads; a checkpoint stores those of the pages before `#here`. For the
+   * page at `#here`, `HandedOut` knows the delivered ids: in `#ids` those of this iteration, and in `#expected` those of
+   * the one before it, which come again.
+   */
   readonly #seen = new IdSet();
   /** The start of the page that is being read; null at a complete end. */
   #here: Position | null = start;
-  /** The number of ids in `seen` that came before that page. */
+  /** The number of ids in `#seen` that came before that page. */
   #metBefore = 0;
   readonly #handedOut = new HandedOut();
 
@@ -78,10 +83,10 @@ export class LeadWalk {
     try {
       const opened = await openClientService(this.#account, this.#options);
       close = opened.close;
-      const walk = this.#pages(opened.service, this.#here, {
+      const walk = this.#batches(opened.service, this.#here, {
         query,
         seen: this.#seen,
-        interruptedRun: this.#handedOut.withMet(this.#seen),
+        interruptedRun: this.#handedOut.asInterruptedRun(this.#seen),
         prefetch: true,
         acceptUnproven:
           acceptIncomplete === undefined || acceptIncomplete === false
@@ -94,11 +99,11 @@ export class LeadWalk {
         for (const lead of leads) {
           if (!matcher.matches(lead)) continue;
           signal?.throwIfAborted();
-          if (this.#handedOut.add(lead)) yield new LazyLead(lead.id, lead.bytes);
+          if (this.#handedOut.recordDelivery(lead)) yield new LazyLead(lead.id, lead.bytes);
         }
         if (next !== undefined) this.#turnPage(next);
       }
-      // After a checkpoint, the leads before it may have had the fields of the filter.
+      // A resumed iteration did not see the leads before its checkpoint: these may have had the fields of the filter.
       if (!isResumed) noteFilters(matcher, opened.service.messages, filterOptionWords);
       this.#here = null;
     } catch (error) {
@@ -115,7 +120,7 @@ export class LeadWalk {
    * Reads a list from its start, where all leads are known, when it cannot be completed from where an earlier
    * iteration stopped.
    */
-  async *#pages(
+  async *#batches(
     service: Service,
     from: Position,
     options: ListingOptions,
@@ -135,27 +140,31 @@ export class LeadWalk {
       }
       return;
     } catch (error) {
+      // A record without an id may have been delivered since the first look.
       const unanswered = hasAnswered ? undefined : service;
       if (!this.#canGoBack() || !mayHelpFromStart(error, unanswered)) throw error;
     }
     const met = this.#seen.size;
-    let isFront = false;
-    // Known ids may come again after these positions, and an iteration that continues would not count them.
+    let isFromStart = false;
     for await (const batch of listLeads(service, options)) {
       // If the first page fails as well, the failure says nothing about the position.
-      if (!isFront) this.#turnPage(start, met);
-      isFront = true;
+      if (!isFromStart) this.#turnPage(start, met);
+      isFromStart = true;
+      // The checkpoint stays at the start: an iteration that continues behind it would not count known ids that come later.
       const holdsWithoutId = this.#handedOut.hasWithoutId || batch.leads.some(({ id }) => id === undefined);
       yield holdsWithoutId ? batch : { ...batch, next: batch.next && start };
     }
   }
 
-  /** Records without an id would be delivered twice. */
+  /** Whether the list may be reread from its start: records without an id would be delivered twice. */
   #canGoBack(): boolean {
     return !this.#handedOut.hasWithoutId;
   }
 
-  /** Everything that was read until the walk is asked for more belongs to the pages before `next`. */
+  /**
+   * Moves the checkpoint to `next`. `met` is the number of ids before it: by default all, since the walk reads on only when it
+   * is asked for more.
+   */
   #turnPage(next: Position, met = this.#seen.size): void {
     this.#here = next;
     this.#metBefore = met;
@@ -199,8 +208,8 @@ class HandedOut {
     this.#expected = { ids: new Set(ids), digests: [...digests] };
   }
 
-  /** Returns false for a lead that an earlier iteration delivered. */
-  add(lead: RawLead): boolean {
+  /** Records that a lead of the page is delivered. Returns false when an earlier iteration delivered it already. */
+  recordDelivery(lead: RawLead): boolean {
     const { id } = lead;
     if (id !== undefined) {
       this.#ids.push(id);
@@ -214,8 +223,8 @@ class HandedOut {
     return index < 0;
   }
 
-  /** Returns the leads that earlier iterations listed. */
-  withMet(listedIds: IdSet): NonNullable<ListingOptions['interruptedRun']> {
+  /** Returns the leads that earlier iterations listed, or delivered from the page at which they stopped. */
+  asInterruptedRun(listedIds: IdSet): NonNullable<ListingOptions['interruptedRun']> {
     const { ids } = this.#expected;
     return {
       get size() {
@@ -264,7 +273,7 @@ async function openClientService(
     dialect,
     http,
     messages: noteMessages(onNote),
-    front: application,
+    front: library,
     rateGate: account.rateGate,
     clock: systemClock,
     random: Math.random,

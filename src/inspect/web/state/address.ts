@@ -3,7 +3,7 @@ import { listFilters, type WireListFilter } from '../../wire.ts';
 export interface ListFilter {
   /** An empty list means all kinds. */
   readonly verdicts: readonly WireListFilter[];
-  /** The length in milliseconds of a window that ends now; null where `since` and `until` count. */
+  /** The window begins this many milliseconds before now, whatever `since` is; null where `since` counts. */
   readonly last: number | null;
   /** since <= receivedAt < until, in milliseconds since the epoch; null means no bound. */
   readonly since: number | null;
@@ -19,13 +19,13 @@ export interface Address {
   readonly filter: ListFilter;
 }
 
-/** The words of the filter are a person's data, and never in the URL. */
+/** The URL never holds the search text, which may be personal data. */
 export function hashOf({ seq, filter: { verdicts, last, since, until } }: Address): string {
   const query = queryOf(verdicts, { last, since, until });
   return `#/${seq ?? ''}${query === '' ? '' : `?${query}`}`;
 }
 
-/** People type addresses, so everything that is not a filter is ignored. */
+/** People type addresses, so everything that is not a filter is ignored. `text` is the search text, which no address holds. */
 export function addressIn(hash: string, text: string): Address {
   const [path = '', query = ''] = hash.replace(/^#\//, '').split('?');
   const values = new URLSearchParams(query);
@@ -45,12 +45,13 @@ export function addressIn(hash: string, text: string): Address {
 const wholeNumber = (text: string | null): number | null =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
+/** `extra` are parameters of the request beside the filter. */
 export function requestQuery(
   { verdicts, last, since, until, text }: ListFilter,
-  more: Readonly<Record<string, number | null>> = {},
+  extra: Readonly<Record<string, number | null>> = {},
 ): string {
   const start = last === null ? since : Date.now() - last;
-  return queryOf(verdicts, { ...more, since: start, until, text: text.trim() });
+  return queryOf(verdicts, { ...extra, since: start, until, text: text.trim() });
 }
 
 function queryOf(
