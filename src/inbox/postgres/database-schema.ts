@@ -11,18 +11,22 @@ import type { Session } from './session.ts';
 /** The time of the database, which all who share the inbox have in common, in milliseconds since the epoch. */
 export const databaseTime = '(1000 * extract(epoch FROM statement_timestamp()))::int8';
 
-/** A statement of the shared SQL in PostgreSQL's form: `$1` for the first `?`, and the schema before the name of each table. */
+const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** Puts the shared SQL into PostgreSQL's form: `$1` for the first `?`, and the schema in place of the `@` before a table's name. */
 export function inSchema(text: string, schema: string): string {
-  const name = `"${schema.replaceAll('"', '""')}"`;
   let parameters = 0;
   return text.replace(/\?|@(?=[a-z_])/g, (mark) => {
-    if (mark === '@') return `${name}.`;
+    if (mark === '@') return `${quotedName(schema)}.`;
     parameters += 1;
     return `$${parameters}`;
   });
 }
 
-/** Besides the tables of every inbox, one in which a check writes as much as a delivery may have. */
+/**
+ * Makes the tables of every inbox, and one in which a check writes as much as the largest delivery, once the disk was full.
+ * EXTERNAL keeps the server from compressing that. The key in `meta` comes from two UUIDs, since PostgreSQL has no other strong random numbers of its own.
+ */
 const schemaTexts = [
   ...schemaOf(postgresDialect),
   `INSERT INTO @meta (version, seq, key, overwrite_due, nonces_at, noted_at, clock_ahead) VALUES (${schemaVersion}, 0,
@@ -35,7 +39,8 @@ const schemaTexts = [
 /** Whether the schema has the tables of an inbox. Throws a `ConfigError` where they are of another version. */
 export async function isInbox(session: Session, location: DatabaseLocation): Promise<boolean> {
   const { schema } = location.url;
-  // The catalogue is read first, so that the server forgets in this transaction, too, that there was no schema before.
+  // Without this, a missing `meta` would be an error, and so might be one that another program has just made: a session of the
+  // server may remember that there was no schema until it reads the catalogue.
   const [tables = []] = await session.run([
     new Query(
       `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -50,10 +55,13 @@ export async function isInbox(session: Session, location: DatabaseLocation): Pro
   throw inboxOfNewerVersion(location.shown);
 }
 
-/** How long a program waits for another one that makes the schema, and for the server, in milliseconds. */
+/**
+ * How long a program waits for another one that makes the schema, and for the answer to any statement of its own that makes it,
+ * in milliseconds. The server has the same limit, since `lock_timeout` counts for advisory locks too.
+ */
 const slowMs = 600_000;
 
-/** The class of our advisory locks ("lead"), so that another program's are no others'. */
+/** The first key of our advisory locks, the bytes of "lead": other programs on this database may take advisory locks too. */
 const lockClass = 0x6c656164;
 
 /**
@@ -67,7 +75,7 @@ export async function createSchema(session: Session, location: DatabaseLocation)
       texts.map((text) => new Query(text)),
       slowMs,
     );
-  await run(['BEGIN', 'SET LOCAL statement_timeout = 0', `SET LOCAL lock_timeout = '60s'`]);
+  await run(['BEGIN', 'SET LOCAL statement_timeout = 0', `SET LOCAL lock_timeout = ${slowMs}`]);
   try {
     const lock = new Query(`SELECT pg_advisory_xact_lock(${lockClass}, hashtext($1))`, [schema]);
     await session.run([lock], slowMs);
@@ -85,12 +93,12 @@ export async function schemaStatements(session: Session, schema: string): Promis
     new Query('SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]),
   ]);
   const texts = schemaTexts.map((text) => inSchema(text, schema));
-  return namespaces.length > 0 ? texts : [`CREATE SCHEMA ${inSchema('@x', schema).slice(0, -2)}`, ...texts];
+  return namespaces.length > 0 ? texts : [`CREATE SCHEMA ${quotedName(schema)}`, ...texts];
 }
 
 const oldestServer = 140_000;
 
-/** Whether a setting, or what it needs beside it, has the server write parameters into its log: the values that people sent. */
+/** Settings that make the server log parameters, which are the values that people sent, and the condition in SQL for each of them. */
 const loggingSettings = [
   [
     'log_parameter_max_length',
@@ -112,7 +120,7 @@ const serverState = new Query(`SELECT current_setting('server_version_num')::int
   current_setting('full_page_writes') AS full_page_writes,
   concat_ws(', ', ${loggingSettings.map(([name, isOn]) => `CASE WHEN ${isOn} THEN '${name}' END`).join(', ')}) AS logging`);
 
-/** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old. */
+/** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old; warns of other settings that do harm. */
 export async function checkServer(
   session: Session,
   location: DatabaseLocation,

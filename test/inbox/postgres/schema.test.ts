@@ -1,11 +1,12 @@
 import { noteText } from '../../../src/describe.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
 import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-errors.ts';
-import { checkServer, schemaStatements } from '../../../src/inbox/postgres/database-schema.ts';
+import { checkServer, createSchema, schemaStatements } from '../../../src/inbox/postgres/database-schema.ts';
 import { withSession } from '../../../src/inbox/postgres/open-session.ts';
 import { Session } from '../../../src/inbox/postgres/session.ts';
+import { Query } from '../../../src/inbox/sql/statement.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { clock, open, takeOne } from '../stores.ts';
@@ -14,6 +15,8 @@ import { inboxIn } from './database.ts';
 import { locationOf } from './location.ts';
 
 const shared = await sharedPostgres();
+
+const serverWait = "SELECT setting::int4 AS ms FROM pg_settings WHERE name = 'lock_timeout'";
 
 describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', () => {
   const address = shared ?? { version: 0, port: 0, socketDirectory: '', password: '' };
@@ -25,6 +28,23 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     const [first] = inboxes;
     expect(first && (await all(first.leads({})))).toHaveLength(3);
     expect(await inbox.query('SELECT version FROM S.meta')).toEqual([{ version: '1' }]);
+  });
+
+  it('is waited for by the server as long as by the program', async () => {
+    const inbox = inboxIn(address);
+    const waits: unknown[] = [];
+    await withSession(inbox.location(), async (session) => {
+      const run = session.run.bind(session);
+      vi.spyOn(session, 'run').mockImplementation(async (statements, answerMs) => {
+        if (statements[0]?.text.includes('pg_advisory_xact_lock') === true) {
+          const [rows] = await run([new Query(serverWait)]);
+          waits.push(rows?.[0]?.['ms'], answerMs);
+        }
+        return run(statements, answerMs);
+      });
+      await createSchema(session, inbox.location());
+    });
+    expect(waits).toEqual([600_000, 600_000]);
   });
 
   it.each([
