@@ -134,6 +134,7 @@ export interface StoredLeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
 
 export interface InboxReader extends ReceivedLeads, InboxChanges {
   readonly location: string;
+  /** Reads deliveries, newest first. */
   list(query: InboxQuery): AsyncIterable<StoredDelivery>;
   /** Reads what is counted of each delivery, newest first, in batches. */
   receipts(query: ReceiptQuery): AsyncIterable<readonly StoredReceipt[]>;

@@ -79,7 +79,7 @@ export interface StoredDelivery {
   readonly path: string;
   /** The headers that came, with credentials redacted. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The raw body; of a rejected delivery at most the first 16 KiB. */
+  /** The raw body; of a rejected or other delivery at most the first 16 KiB. */
   readonly body: Uint8Array;
   readonly place: Span | undefined;
   /** The number of the first one of the several leads that came in the same request; undefined where it was the only one. */

@@ -7,12 +7,13 @@ import type { InboxFlags } from '../flags/shared-flags.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 
 /**
- * A delivery of the inbox, by its number or, the newest one, by the id of its lead. Throws a `DataError` where none
- * is stored.
+ * Reads the delivery with this number or, if none has it, the newest one of the lead with this id. Throws a `DataError` where
+ * neither is stored.
  */
 export async function storedCapture(id: string, flags: InboxFlags, context: Context): Promise<Capture> {
   const deliveries = await withInboxReader(flags, context, async (inbox) => {
     const matches: StoredDelivery[] = [];
+    // More digits may not fit into a safe integer, and the id of a lead may be a number too.
     if (/^\d{1,15}$/.test(id)) {
       for await (const delivery of inbox.list({ seq: Number(id) })) matches.push(delivery);
     }
@@ -36,8 +37,8 @@ function captureOf(stored: StoredDelivery, olderCount: number): Capture {
     source === 'backfill' && 'it was fetched from the service, not pushed: nothing was signed',
     `when it came, it was ${outcome}${detail === undefined ? '' : `: ${detail}`}`,
   ];
-  const isCut = verdict === 'rejected' && body.length === maxRejectedBody;
-  const limit = `the inbox keeps only the first ${maxRejectedBody / 1024} KiB of a rejected body`;
+  const isCut = (verdict === 'rejected' || verdict === 'other') && body.length === maxRejectedBody;
+  const limit = `the inbox keeps only the first ${maxRejectedBody / 1024} KiB of a body without a lead that was taken`;
   return {
     form: `delivery ${seq} of the inbox`,
     method,

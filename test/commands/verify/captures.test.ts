@@ -5,7 +5,7 @@ import { Secret } from '../../../src/secret.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { chromiumEntry, har } from '../../capture/har.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { leads } from '../../support/run.ts';
+import { freshHome, leads } from '../../support/run.ts';
 import { delivered, outgoing } from '../../webhook/delivery.ts';
 import { cases, keyOf } from '../../webhook/schemes/every.ts';
 import { listen, token } from '../listen/support.ts';
@@ -172,6 +172,16 @@ describe('a delivery of the inbox', () => {
     );
     expect(wrong.exitCode).toBe(7);
     expect((await leads(['verify', '--id', '99', ...who], { home })).exitCode).toBe(6);
+  });
+
+  it.each(['reject', 'accept'])('says that its body was cut where other events are %sed', async (choice) => {
+    const home = freshHome();
+    await leads(['config', 'set', 'webhook.other-events', choice], { home });
+    const listener = await listen([], { home });
+    await listener.post({ type: 'invoice.paid', amount: 'x'.repeat(20_000) });
+    await listener.stop();
+    const { document } = await verify(['--id', '1', '--token', token], { home });
+    expect(document.notes).toContainEqual(expect.stringMatching(/keeps only the first 16 KiB/));
   });
 
   it('says of a token only that one came', async () => {
