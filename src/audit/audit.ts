@@ -69,17 +69,17 @@ export class Audit {
   readonly #comparer: LeadComparer;
   #undecidable: readonly LeadClass[];
   #times: AuditTimes;
-  /** By how much a service's clock is ahead that does not decide, since the service lists younger leads; otherwise 0. */
-  disprovenAheadMs = 0;
+  /** How far the service's clock is behind the one here, where a lead of the list shows that it is wrong, ms; otherwise 0. */
+  disprovenBehindMs = 0;
   #horizon: number | undefined;
-  #before: number | undefined;
+  #previousTime: number | undefined;
   #isNewestFirst = true;
-  listed = 0;
+  listedCount = 0;
   #withoutId = 0;
   /** Leads that the service does not list, or lists outside of the window or the filters. */
   readonly #unlisted = { count: 0, notJudged: 0 };
   #isWhole = false;
-  #isProven = true;
+  #isUnprovenAccepted = false;
 
   constructor(options: AuditOptions) {
     this.#options = options;
@@ -91,7 +91,7 @@ export class Audit {
 
   /** Whether the walk was complete, and not only accepted as such: what is repaired must be certain. */
   get isProven(): boolean {
-    return this.#isWhole && this.#isProven;
+    return this.#isWhole && !this.#isUnprovenAccepted;
   }
 
   /** In the form of `--since`. The service lists what was created then or later; undefined where no lead of it has a time. */
@@ -136,20 +136,20 @@ export class Audit {
    */
   async run(): Promise<void> {
     const { service, query, onProgress } = this.#options;
-    const listed = new IdSet();
+    const listedIds = new IdSet();
     const acceptUnproven = (end: Unproven): Promise<void> => this.#acceptUnproven(end);
-    const walk = listLeads(service, { query, seen: listed, prefetch: true, acceptUnproven });
+    const walk = listLeads(service, { query, seen: listedIds, prefetch: true, acceptUnproven });
     let isFirst = true;
     for await (const { leads } of walk) {
       if (isFirst) this.#useClock(walk.stats.drift ?? 0);
       isFirst = false;
-      for (const batch of this.#matching(leads)) await this.#comparer.add(batch);
-      onProgress(this.listed, walk.stats.total);
+      for (const batch of this.#takeListed(leads)) await this.#comparer.add(batch);
+      onProgress(this.listedCount, walk.stats.total);
     }
     await this.#comparer.finish(service.signal);
-    // How far back the list reaches is not known, and it shows recent leads only.
-    if (this.listed > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
-    if (!this.#undecidable.includes('extra')) await this.#findUnlistedLeads(listed);
+    // The list shows recent leads only, and does not say since when: a received lead may be older than it reaches.
+    if (this.listedCount > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
+    if (!this.#undecidable.includes('extra')) await this.#findUnlistedLeads(listedIds);
     service.signal.throwIfAborted();
     this.#isWhole = true;
   }
@@ -178,8 +178,8 @@ export class Audit {
       throw new IncompleteError(end, 'leads', isCut && this.#isNewestFirst ? this.listedSince : undefined);
     }
     await acceptUnproven(end);
-    this.#isProven = false;
-    // They may be in the part of the list that did not come.
+    this.#isUnprovenAccepted = true;
+    // A lead that was not listed may be in the part of the list that did not come.
     this.#cannotDecide(unlistedClasses);
   }
 
@@ -195,14 +195,14 @@ export class Audit {
   }
 
   /**
-   * A clock by which a listed lead is yet to be created is wrong, unless the lead's time is, which is in the future by the
-   * clock here, too.
+   * Lets the clock here decide where a listed lead was created later than it is by the service's clock, which is behind then, but
+   * not later than it is here. A lead whose time is in the future by both clocks says nothing of them.
    */
   #checkClock(created: number): void {
     const { clockAheadMs } = this.#times;
     const latest = this.#options.service.clock.now() + agreeingMs;
     if (created > latest || created <= latest + clockAheadMs) return;
-    this.disprovenAheadMs = clockAheadMs;
+    this.disprovenBehindMs = -clockAheadMs;
     this.#times = { ...this.#options.times, clockAheadMs: 0 };
   }
 
@@ -210,13 +210,14 @@ export class Audit {
     this.#undecidable = [...this.#undecidable, ...classes];
   }
 
-  *#matching(leads: readonly RawLead[]): Generator<readonly TemporaryLead[]> {
+  /** Notes the order and the times of listed leads, and gives those that match in batches. */
+  *#takeListed(leads: readonly RawLead[]): Generator<readonly TemporaryLead[]> {
     let batch: TemporaryLead[] = [];
     for (const lead of leads) {
       const { createdAt } = lead;
       const time = readCreatedAt(createdAt);
-      if (time === undefined || time > (this.#before ?? Infinity)) this.#isNewestFirst = false;
-      this.#before = time;
+      if (time === undefined || time > (this.#previousTime ?? Infinity)) this.#isNewestFirst = false;
+      this.#previousTime = time;
       if (time !== undefined) {
         this.#horizon = Math.min(time, this.#horizon ?? time);
         this.#checkClock(time);
@@ -230,11 +231,11 @@ export class Audit {
         batch = [];
       }
     }
-    this.listed += leads.length;
+    this.listedCount += leads.length;
     if (batch.length > 0) yield batch;
   }
 
-  async #findUnlistedLeads(listed: IdSet): Promise<void> {
+  async #findUnlistedLeads(listedIds: IdSet): Promise<void> {
     const { received, filter, service } = this.#options;
     const { since } = filter;
     const { matches } = leadFilter(filter);
@@ -247,23 +248,23 @@ export class Audit {
         const batch = unlisted.slice(start, start + batchSize);
         const leads = await received.leads.leadsBySeq(batch);
         arePruned ||= leads.length < batch.length;
-        for (const lead of leads) await this.#judge(lead, matches, listed);
+        for (const lead of leads) await this.#judge(lead, matches, listedIds);
       }
+      // SQLite answers within one turn of the event loop: Ctrl-C would not be noticed before the end.
       await setImmediate();
       service.signal.throwIfAborted();
     }
-    if (arePruned) await this.#judgePruned(listed);
+    if (arePruned) await this.#judgePruned(listedIds);
   }
 
-  async #judge(stored: StoredLead, matches: LeadMatcher['matches'], listed: IdSet): Promise<void> {
+  async #judge(stored: StoredLead, matches: LeadMatcher['matches'], listedIds: IdSet): Promise<void> {
     const { received, filter } = this.#options;
-    const record = recordOf(stored.body);
+    const record = scannedBody(stored.body);
     const { createdAt } = record;
     const receivedAt = received.hasTimes ? stored.receivedAt : undefined;
-    // Nothing says that it is of the window.
     if (readCreatedAt(createdAt) === undefined && !isWithin(receivedAt, filter)) return;
     if (!matches(record)) return;
-    const sides: LeadFacts['sides'] = listed.has(stored.leadId)
+    const sides: LeadFacts['sides'] = listedIds.has(stored.leadId)
       ? { on: 'listed-outside' }
       : { on: 'inbox', isPruned: false };
     if (await this.#addUnlisted({ id: stored.leadId, createdAt, receivedAt, sides }))
@@ -276,13 +277,15 @@ export class Audit {
     return finding !== undefined;
   }
 
-  /** Judges leads of which only the time at which they came is left. */
-  async #judgePruned(listed: IdSet): Promise<void> {
+  /** Judges leads without a body, of which only the id and the time at which they came are left. */
+  async #judgePruned(listedIds: IdSet): Promise<void> {
     const { received, filter, service } = this.#options;
+    // The other filters need the body.
     const isJudged = filter.categories.length === 0 && filter.where.length === 0;
     for await (const leads of received.leads.prunedSince(filter.since ?? 0)) {
       for (const { leadId: id, seq, receivedAt } of leads) {
-        if (this.#comparer.pulledSeqs.has(seq) || listed.has(id) || !isWithin(receivedAt, filter)) continue;
+        if (this.#comparer.pulledSeqs.has(seq) || listedIds.has(id) || !isWithin(receivedAt, filter))
+          continue;
         this.#unlisted[isJudged ? 'count' : 'notJudged'] += 1;
         const sides = { on: 'inbox', isPruned: true } as const;
         if (isJudged) await this.#addUnlisted({ id, createdAt: undefined, receivedAt, sides });
@@ -297,4 +300,4 @@ export class Audit {
 const isWithin = (receivedAt: number | undefined, { since, until }: LeadFilter): boolean =>
   receivedAt === undefined || (receivedAt >= (since ?? -Infinity) && receivedAt < (until ?? Infinity));
 
-const recordOf = (body: Uint8Array): RawLead => scannedRecord(compact(body));
+const scannedBody = (body: Uint8Array): RawLead => scannedRecord(compact(body));

@@ -28,12 +28,13 @@ export function skipSpace(buf: Uint8Array, offset: number, limit: number): numbe
   return i;
 }
 
-/** Returns the position of a byte that must not follow a document, which only white space may. */
+/** Returns the position of the first byte behind a document that is not white space: the text is no JSON then. */
 export function unexpectedAfter(buf: Uint8Array, offset: number, limit: number): number | undefined {
   const end = skipSpace(buf, offset, limit);
   return end < limit ? end : undefined;
 }
 
+/** Returns the position behind the closing quote of the string whose opening quote is at `start`. */
 export function endOfString(json: Uint8Array, start: number): number {
   for (let i = start + 1; ; i += 1) {
     const byte = json[i];
@@ -76,6 +77,6 @@ export function compact(json: Uint8Array): Buffer {
   return out.subarray(0, length);
 }
 
-/** The hash as a binary string costs a third of one for which node makes a buffer. */
+/** Node takes three times as long for a hash as a buffer as for one as a text with a character a byte, which is copied here. */
 export const sha256 = (data: string | Uint8Array): Buffer =>
   Buffer.from(hash('sha256', data, 'binary'), 'latin1');

@@ -2,7 +2,7 @@ import { backslash, isDigit, minus, openBrace, quote } from './bytes.ts';
 import { memberBesideLead, noLeadInElement } from './errors.ts';
 import { formatPointer } from './exact.ts';
 import { InvalidRecord } from './invalid-record.ts';
-import { type Member, membersAt, onlyMember, type Span, spanAt } from './members.ts';
+import { type Member, membersAt, onlyMember, type Span, spanAtPointer } from './members.ts';
 import { idKinds, row, ScannedRecord, scanner } from './scanner.ts';
 
 /** The place of the lead in each element of the array: reference tokens of a JSON Pointer, or `auto`. */
@@ -49,7 +49,7 @@ export class LeadReader {
   #lead(element: Buffer, nth: number): ScannedRecord {
     scanner.load(element);
     if (this.#item === 'auto') return this.#unwrapped(element, nth);
-    const lead = spanAt(element, this.#item);
+    const lead = spanAtPointer(element, this.#item);
     if (lead === undefined || element[lead.start] !== openBrace) {
       throw noLeadInElement(formatPointer(this.#item), nth, 'dialect');
     }

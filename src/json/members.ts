@@ -10,13 +10,13 @@ export interface Span {
 /** A member of an object, or an element of an array, whose name is its index. */
 export interface Member extends Span {
   readonly name: string;
-  /** The start of the member with its name. */
+  /** The start of its name; of an element, which has none in the text, the start of its value. */
   readonly from: number;
 }
 
 /**
- * Returns the members of the object or the elements of the array at `start`, repeated names too, at most `limit`; none for
- * any other value. The scanner must hold this text, which is valid JSON.
+ * Returns the members of the object or the elements of the array at `start`, repeated names too, at most the first `limit`;
+ * none for any other value. The scanner must hold this text, which is valid JSON.
  */
 export function membersAt(json: Buffer, start: number, limit = Number.POSITIVE_INFINITY): Member[] {
   const members: Member[] = [];
@@ -25,6 +25,7 @@ export function membersAt(json: Buffer, start: number, limit = Number.POSITIVE_I
   const close = isObject ? closeBrace : closeBracket;
   for (let from = pastSpace(json, start + 1); json[from] !== close && members.length < limit;) {
     const nameEnd = isObject ? scanner.valueEnd(from) : from;
+    // The byte after the name and its white space is the colon.
     const valueStart = isObject ? pastSpace(json, pastSpace(json, nameEnd) + 1) : from;
     const name = isObject ? decodeString(json, from, nameEnd) : String(members.length);
     const end = scanner.valueEnd(valueStart);
@@ -37,36 +38,43 @@ export function membersAt(json: Buffer, start: number, limit = Number.POSITIVE_I
 
 const pastSpace = (json: Buffer, offset: number): number => skipSpace(json, offset, json.length);
 
+/** Undefined also where the name is repeated: readers differ in which of its values they take. */
 export function onlyMember(members: readonly Member[], name: string): Member | undefined {
   const matches = members.filter((member) => member.name === name);
   return matches.length === 1 ? matches[0] : undefined;
 }
 
-/** Returns the value at a JSON Pointer, given as its reference tokens. The scanner must hold this text, as for `membersAt`. */
-export const spanAt = (json: Buffer, path: readonly string[]): Span | undefined =>
+/**
+ * Returns the value at a JSON Pointer, given as its reference tokens; undefined where a name on the way is missing or repeated.
+ * The scanner must hold this text, as for `membersAt`.
+ */
+export const spanAtPointer = (json: Buffer, path: readonly string[]): Span | undefined =>
   path.reduce<Span | undefined>((span, step) => span && onlyMember(membersAt(json, span.start), step), {
     start: 0,
     end: json.length,
   });
 
 /** The values at a path in which `*` steps through arrays, or the part of it that cannot be followed. */
-export type SpansAt =
+export type PatternSpans =
+  /** At least one value, unless an array on the way is empty. */
   | { readonly ok: true; readonly spans: readonly Span[] }
+  /** The last step of `path` names no member or element, or a name that is repeated. */
   | { readonly ok: false; readonly kind: 'nothing'; readonly path: readonly string[] }
   /** The path is that of the array, which has `count` elements. */
   | { readonly ok: false; readonly kind: 'index'; readonly path: readonly string[]; readonly count: number }
+  /** There are more values than the limit. */
   | { readonly ok: false; readonly kind: 'many' };
 
 /**
- * Finds all values that a path with `*` leads to. An index is refused where the array has more elements. The scanner must
- * hold this text, as for `membersAt`.
+ * Finds all values that a path with `*` leads to, from `root` on. An index is refused in an array of more than one element: the
+ * leads in the other elements would be lost. The scanner must hold this text, as for `membersAt`.
  */
-export function spansAt(
+export function spansAtPattern(
   json: Buffer,
   path: readonly string[],
   root: Span,
   limit = Number.POSITIVE_INFINITY,
-): SpansAt {
+): PatternSpans {
   let places: readonly { readonly span: Span; readonly path: readonly string[] }[] = [
     { span: root, path: [] },
   ];
@@ -75,6 +83,7 @@ export function spansAt(
     for (const { span, path: above } of places) {
       const isArray = json[span.start] === openBracket;
       const takesAll = isArray && step === '*';
+      // The element beyond the limit shows that there are too many.
       const members = membersAt(json, span.start, takesAll ? limit - next.length + 1 : undefined);
       const selected = takesAll ? members : [onlyMember(members, step)];
       if (isArray && !takesAll && members.length > 1 && selected[0] !== undefined)

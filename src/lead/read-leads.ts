@@ -1,7 +1,7 @@
 import { compact, openBrace, openBracket } from '../json/bytes.ts';
 import { isObject, type Json, parseExact } from '../json/exact.ts';
 import { identifiedRecord } from '../json/lead-reader.ts';
-import { membersAt, type Span, spansAt } from '../json/members.ts';
+import { membersAt, type Span, spansAtPattern } from '../json/members.ts';
 import { idKinds, readDocument, recordAt, scanner } from '../json/scanner.ts';
 import { parseIsoTime } from '../time/time-text.ts';
 import { findLeads, type IdField, idIn } from './find-leads.ts';
@@ -82,7 +82,7 @@ function leadsAt(
     ...{ ok: false, isTooMany: true },
     detail: `there are more than ${maxLeads} leads at ${pointer}`,
   };
-  const values = spansAt(json, path, { start, end }, maxLeads);
+  const values = spansAtPattern(json, path, { start, end }, maxLeads);
   if (!values.ok)
     return values.kind === 'many' ? tooMany : { ok: false, detail: pointerRefusal(values, path, names) };
   const places = elementsOf(json, values.spans, maxLeads + 1);
@@ -122,7 +122,7 @@ export function possibleLeads(body: Uint8Array, leadAt: LeadAt, idField: IdField
   if (reading.kind === 'none') return [];
   const paths = reading.kind === 'one' ? [reading.path] : reading.paths;
   return paths.flatMap((path) => {
-    const spans = spansAt(json, path, { start, end });
+    const spans = spansAtPattern(json, path, { start, end });
     const places = spans.ok ? elementsOf(json, spans.spans) : [];
     return places.map((place) => json.subarray(place.start, place.end));
   });

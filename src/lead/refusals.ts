@@ -1,5 +1,5 @@
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
-import type { SpansAt } from '../json/members.ts';
+import type { PatternSpans } from '../json/members.ts';
 import { type IdField, idIn, idLikeName, type LeadReading, type RefusedReading } from './find-leads.ts';
 
 export interface LeadAtNames {
@@ -97,7 +97,7 @@ export const idHint = ({ option }: IdField): string =>
   option === undefined ? '' : `; say with ${option} which field of a lead is its id`;
 
 export function pointerRefusal(
-  fault: Extract<SpansAt, { readonly kind: 'index' | 'nothing' }>,
+  fault: Extract<PatternSpans, { readonly kind: 'index' | 'nothing' }>,
   path: Path,
   { saidBy, option }: LeadAtNames,
 ): string {

@@ -55,32 +55,50 @@ function evenHex(n: number): string {
   return hex.length % 2 === 0 ? hex : `0${hex}`;
 }
 
-const day = 86_400_000;
-/** Ten years, so that a user has to trust the authority only once. */
-const authorityLifetime = 3650 * day;
-/** The longest lifetime that clients accept from a public authority. */
-const leafLifetime = 397 * day;
-/** The clocks of a machine and its containers may differ. */
-const backdated = day;
+/** RFC 5280, section 4.2 and appendix A; RFC 5758, section 3.2. */
+const oids = {
+  commonName: '2.5.4.3',
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
+  authorityKeyIdentifier: '2.5.29.35',
+  extKeyUsage: '2.5.29.37',
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+} as const;
 
-const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
-const extension = (id: string, value: Uint8Array, critical = false): Buffer =>
-  sequence(oid(id), ...(critical ? [booleanTrue()] : []), octetString(value));
-const serverAuth = (): Buffer => extension('2.5.29.37', sequence(oid('1.3.6.1.5.5.7.3.1')));
+/** The numbers of a `GeneralName`'s kinds (RFC 5280, section 4.2.1.6). */
+const [dnsName, ipAddress] = [2, 7];
+
+const dayMs = 86_400_000;
+/** Ten years, so that a user has to trust the authority only once. */
+const authorityLifetimeMs = 3650 * dayMs;
+/** Clients accept that from an authority that a user trusts: Apple's limit is 825 days, and that of public authorities was 398. */
+const leafLifetimeMs = 397 * dayMs;
+/** Certificates are valid from a day before they are made: the clocks of a machine and its containers may differ. */
+const backdatedMs = dayMs;
+
+const ecdsaWithSha256 = sequence(oid(oids.ecdsaWithSha256));
+const extension = (id: keyof typeof oids, value: Uint8Array, critical = false): Buffer =>
+  sequence(oid(oids[id]), ...(critical ? [booleanTrue()] : []), octetString(value));
+const serverAuth = (): Buffer => extension('extKeyUsage', sequence(oid(oids.serverAuth)));
 
 /**
- * The authority can issue certificates for loopback addresses and `names` only (RFC 5280, section 4.2.1.10): a
- * stolen key of it is of no use beyond this machine.
+ * Makes an authority whose certificates count for loopback addresses and `names` only (RFC 5280, section 4.2.1.10), so that its
+ * key, if it is stolen, is of no use against other hosts.
  */
 export function issueAuthority(names: readonly string[], now: number): CertificatePair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const serial = newSerial();
   const subject = distinguishedName(`leads local authority ${serial.subarray(0, 4).toString('hex')}`);
   const permitted = [
-    ...names.map((name) => contextPrimitive(2, Buffer.from(name, 'ascii'))),
-    contextPrimitive(7, Buffer.from('7f000000ff000000', 'hex')),
+    ...names.map((name) => contextPrimitive(dnsName, Buffer.from(name, 'ascii'))),
+    // Addresses with their masks: 127.0.0.0/8 and ::1/128.
+    contextPrimitive(ipAddress, Buffer.from('7f000000ff000000', 'hex')),
     contextPrimitive(
-      7,
+      ipAddress,
       Buffer.from('00000000000000000000000000000001ffffffffffffffffffffffffffffffff', 'hex'),
     ),
   ];
@@ -88,17 +106,18 @@ export function issueAuthority(names: readonly string[], now: number): Certifica
     serial,
     issuer: subject,
     subject,
-    notBefore: now - backdated,
-    notAfter: now + authorityLifetime,
+    notBefore: now - backdatedMs,
+    notAfter: now + authorityLifetimeMs,
     publicKey,
     extensions: [
-      extension('2.5.29.19', sequence(booleanTrue(), integer(Buffer.of(0))), true),
-      // The key may only sign certificates (keyCertSign).
-      extension('2.5.29.15', bitString(Buffer.of(0x04), 2), true),
+      // An authority, which can issue no further authority (pathLenConstraint 0).
+      extension('basicConstraints', sequence(booleanTrue(), integer(Buffer.of(0))), true),
+      // The key may only sign certificates: keyCertSign is the bit 5, and the last 2 bits of the byte are not used.
+      extension('keyUsage', bitString(Buffer.of(0x04), 2), true),
       serverAuth(),
-      extension('2.5.29.14', octetString(keyIdentifier(publicKey))),
+      extension('subjectKeyIdentifier', octetString(keyIdentifier(publicKey))),
       extension(
-        '2.5.29.30',
+        'nameConstraints',
         sequence(contextConstructed(0, ...permitted.map((name) => sequence(name)))),
         true,
       ),
@@ -116,19 +135,21 @@ export function issueServerCertificate(
   const issuer = authority.certificate;
   const certPem = signCertificate(authority.key, {
     serial: newSerial(),
+    // Clients compare the bytes of this name with those of the authority's subject, which has no other part.
     issuer: distinguishedName(/^CN=(.*)$/m.exec(issuer.subject)?.[1] ?? ''),
     subject: distinguishedName('localhost'),
-    notBefore: now - backdated,
-    notAfter: Math.min(now + leafLifetime - backdated, Date.parse(issuer.validTo)),
+    notBefore: now - backdatedMs,
+    // The lifetime counts from `notBefore`, and a certificate is of no use once its authority has expired.
+    notAfter: Math.min(now + leafLifetimeMs - backdatedMs, Date.parse(issuer.validTo)),
     publicKey,
     extensions: [
-      extension('2.5.29.19', sequence(), true),
-      // The key may only make signatures (digitalSignature).
-      extension('2.5.29.15', bitString(Buffer.of(0x80), 7), true),
+      extension('basicConstraints', sequence(), true),
+      // The key may only make signatures: digitalSignature is the bit 0.
+      extension('keyUsage', bitString(Buffer.of(0x80), 7), true),
       serverAuth(),
-      extension('2.5.29.17', sequence(...names.map(generalName))),
-      extension('2.5.29.14', octetString(keyIdentifier(publicKey))),
-      extension('2.5.29.35', sequence(contextPrimitive(0, keyIdentifier(issuer.publicKey)))),
+      extension('subjectAltName', sequence(...names.map(generalName))),
+      extension('subjectKeyIdentifier', octetString(keyIdentifier(publicKey))),
+      extension('authorityKeyIdentifier', sequence(contextPrimitive(0, keyIdentifier(issuer.publicKey)))),
     ],
   });
   return { certPem, keyPem: toPem(privateKey) };
@@ -165,24 +186,28 @@ function signCertificate(signer: KeyObject, fields: CertificateFields): string {
 const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string;
 
 const distinguishedName = (commonName: string): Buffer =>
-  sequence(set(sequence(oid('2.5.4.3'), utf8String(commonName))));
+  sequence(set(sequence(oid(oids.commonName), utf8String(commonName))));
 
 function newSerial(): Buffer {
   const serial = randomBytes(16);
+  // The top bits are 01: the number is positive (RFC 5280, section 4.1.2.2), and no leading byte is 0.
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40;
   return serial;
 }
 
-/** RFC 7093, section 2, method 1: the left 160 bits of the SHA-256 of the key's bit string. */
+/**
+ * RFC 7093, section 2, method 1: the left 160 bits of the SHA-256 of the key's bit string. A point on P-256 is the last 65 bytes
+ * of the exported key, uncompressed.
+ */
 function keyIdentifier(key: KeyObject): Buffer {
   const point = key.export({ type: 'spki', format: 'der' }).subarray(-65);
   return createHash('sha256').update(point).digest().subarray(0, 20);
 }
 
 function generalName(name: string): Buffer {
-  if (isIP(name) === 4) return contextPrimitive(7, Buffer.from(name.split('.').map(Number)));
-  if (name === '::1') return contextPrimitive(7, Buffer.concat([Buffer.alloc(15), Buffer.of(1)]));
-  return contextPrimitive(2, Buffer.from(name, 'ascii'));
+  if (isIP(name) === 4) return contextPrimitive(ipAddress, Buffer.from(name.split('.').map(Number)));
+  if (name === '::1') return contextPrimitive(ipAddress, Buffer.concat([Buffer.alloc(15), Buffer.of(1)]));
+  return contextPrimitive(dnsName, Buffer.from(name, 'ascii'));
 }
 
 export interface CertificatePair {

@@ -208,18 +208,18 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
 
 function noteCounts(audit: Audit, messages: Context['messages']): void {
   const { pulled, withoutId, horizon, notCompared, notJudged } = audit.counts;
-  const { listed, clockAheadMs, disprovenAheadMs } = audit;
+  const { listedCount, clockAheadMs, disprovenBehindMs } = audit;
   const decides = 'decides here how old a lead is';
   if (clockAheadMs !== 0) {
     const side = clockAheadMs > 0 ? 'behind' : 'ahead of';
     const difference = `${formatSeconds(Math.abs(clockAheadMs))} ${side} the service's`;
     messages.note('clock', `this machine's clock is ${difference}, which ${decides}`);
   }
-  if (disprovenAheadMs !== 0) {
-    const behind = `${formatSeconds(-disprovenAheadMs)} behind this machine's clock, which ${decides}`;
+  if (disprovenBehindMs > 0) {
+    const behind = `${formatSeconds(disprovenBehindMs)} behind this machine's clock, which ${decides}`;
     messages.note('clock', `the service's 'Date' is older than leads that it lists, and ${behind}`);
   }
-  if (listed === 0) {
+  if (listedCount === 0) {
     messages.warn('the service lists no lead: whether one is missing, or too many, cannot be told');
   } else if (horizon === undefined) {
     messages.note(

@@ -20,7 +20,7 @@ export interface ConnectionOptions {
   readonly now: () => number;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly head: string;
   readonly body: Uint8Array;
   readonly onEnd: OnEnd;
@@ -28,14 +28,17 @@ interface Waiting {
   connection: PostConnection | undefined;
 }
 
-/** The connections to one origin: as many as are needed at one time, up to the limit; further requests wait. */
+/**
+ * The connections to one origin: as many as are needed at one time, up to the limit; further requests wait. They are made here,
+ * and not by undici or node's client, for the reasons at `createPoster`.
+ */
 export class OriginConnections {
   readonly #open: () => PostConnection;
   readonly #most: number;
   readonly #all = new Set<PostConnection>();
   /** The one that was used last is used next, so that surplus connections stay idle and expire. */
   readonly #idle: PostConnection[] = [];
-  #waiting: Waiting[] = [];
+  #waiting: PendingRequest[] = [];
 
   constructor(url: URL, options: ConnectionOptions) {
     const openSocket = socketOpener(url, options);
@@ -43,9 +46,13 @@ export class OriginConnections {
     this.#open = () => new PostConnection(openSocket, options.now);
   }
 
-  /** Returns a function that gives the request up: its connection is closed, since the answer may still come. */
+  /**
+   * Returns a function that cancels the request; it must not be called after `onEnd`, when the connection may serve another one.
+   * A request that still waits is not sent, and only `close` calls its `onEnd`. One under way ends with ECONNRESET: its connection is
+   * closed, since its answer could still come and would be taken for the next one.
+   */
   exchange(head: string, body: Uint8Array, onEnd: OnEnd): () => void {
-    const request: Waiting = { head, body, onEnd, isCancelled: false, connection: undefined };
+    const request: PendingRequest = { head, body, onEnd, isCancelled: false, connection: undefined };
     const connection = this.#free();
     if (connection === undefined) this.#waiting.push(request);
     else this.#start(connection, request);
@@ -73,7 +80,7 @@ export class OriginConnections {
     return opened;
   }
 
-  #start(connection: PostConnection, request: Waiting): void {
+  #start(connection: PostConnection, request: PendingRequest): void {
     request.connection = connection;
     connection.exchange(request.head, request.body, (end) => {
       if (connection.isUsable) this.#idle.push(connection);
@@ -84,12 +91,13 @@ export class OriginConnections {
   }
 
   #startWaiting(): void {
-    while (this.#waiting.length > 0) {
+    for (;;) {
+      while (this.#waiting[0]?.isCancelled === true) this.#waiting.shift();
       const [next] = this.#waiting;
-      const connection = next?.isCancelled === true ? undefined : this.#free();
-      if (next?.isCancelled !== true && connection === undefined) return;
+      const connection = next && this.#free();
+      if (next === undefined || connection === undefined) return;
       this.#waiting.shift();
-      if (next !== undefined && connection !== undefined) this.#start(connection, next);
+      this.#start(connection, next);
     }
   }
 
@@ -110,7 +118,7 @@ function socketOpener(
   const host = hostname.replace(/^\[|\]$/g, '');
   if (protocol !== 'https:') {
     const address = { ...addressAttempts, host, port: port === '' ? 80 : Number(port) };
-    return (onSocket) => opened(connectPlain(address), onSocket);
+    return (onSocket) => reportAtOnce(connectPlain(address), onSocket);
   }
   const loopbackCas = loopbackCa !== undefined && isLoopback(hostname) ? [loopbackCa] : [];
   const options: TlsOptions = {
@@ -120,7 +128,7 @@ function socketOpener(
     // A name only: an address is no server name (RFC 6066, section 3).
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
-    // The caller trusts the target: a proxy that plain HTTP goes through is checked as usual.
+    // The options of trust are meant for the target. Where plain HTTP goes through an https proxy, TLS is with the proxy alone.
     ...(isTunnelled || proxy === undefined
       ? trustOptions({ ...trust, authorities: [...trust.authorities, ...loopbackCas] })
       : {}),
@@ -129,25 +137,26 @@ function socketOpener(
   const secure = (more: TlsOptions): Socket => {
     const socket = connectSecure({ ...options, ...(session && { session }), ...more });
     socket.on('session', (ticket) => (session = ticket));
-    // A resumed session is not verified against the host's name again: that of a host that failed must not be used.
+    // Node does not check the host's name again in a resumed session, so a connection that failed must leave none behind.
     socket.on('error', () => (session = undefined));
     return socket;
   };
-  if (!isTunnelled) return (onSocket) => opened(secure({}), onSocket);
+  if (!isTunnelled) return (onSocket) => reportAtOnce(secure({}), onSocket);
   return (onSocket) =>
     openTunnel(proxy, `${hostname}:${options.port}`, tunnelMs, (error, socket) =>
       onSocket(error, socket && secure({ socket })),
     );
 }
 
-function opened(socket: Socket, onSocket: Parameters<OpenSocket>[0]): Socket {
+/** Node keeps what is written to a socket until it is connected. */
+function reportAtOnce(socket: Socket, onSocket: Parameters<OpenSocket>[0]): Socket {
   onSocket(null, socket);
   return socket;
 }
 
-/** How long a server keeps an idle connection that says nothing of it; ms. */
+/** How long a server is expected to keep an idle connection if its answer has no `Keep-Alive: timeout`, in milliseconds. */
 const usualIdleMs = 5000;
-/** An idle connection is not used for so long before that: a request must not be sent while the server closes it; ms. */
+/** The end of that time, in milliseconds, in which no request is sent: the server could close the connection meanwhile. */
 const idleMarginMs = 1000;
 
 class PostConnection {
@@ -176,7 +185,7 @@ class PostConnection {
     socket.setNoDelay(true);
     socket.on('data', (piece: Buffer) => this.#onData(piece));
     socket.on('error', (error) => (this.#error ??= error));
-    socket.on('end', () => this.#onFinish());
+    socket.on('end', () => this.#onServerEnd());
     socket.on('close', () => this.#onClose());
     if (this.#unsent !== undefined) socket.write(this.#unsent);
     this.#unsent = undefined;
@@ -198,13 +207,13 @@ class PostConnection {
 
   close(): void {
     this.#isClosed = true;
-    this.#usableUntil = 0;
     this.#opening.destroy();
     this.#socket?.destroy();
   }
 
   #onData(piece: Buffer): void {
     if (this.#parser === undefined) {
+      // Bytes that no request asked for would be taken for the answer to the next one.
       this.close();
       return;
     }
@@ -212,31 +221,30 @@ class PostConnection {
       this.#parser.push(piece);
     } catch (error) {
       this.close();
-      this.#finish(error as NodeJS.ErrnoException);
+      this.#report(error as NodeJS.ErrnoException);
       return;
     }
     if (this.#parser.isDone) this.#complete(this.#parser);
   }
 
-  #onFinish(): void {
-    this.#usableUntil = 0;
+  #onServerEnd(): void {
     if (this.#parser?.end() === true) this.#complete(this.#parser);
     this.close();
   }
 
   #onClose(): void {
     this.close();
-    this.#finish(this.#error ?? hangUp());
+    this.#report(this.#error ?? hangUp());
   }
 
   #complete(answer: AnswerParser): void {
     // A server that answers before it has read the request may not read the rest of it.
     if (!answer.keepsAlive || this.#socket?.writableLength !== 0) this.close();
     else this.#usableUntil = this.#now() + (answer.idleMs ?? usualIdleMs) - idleMarginMs;
-    this.#finish(answer);
+    this.#report(answer);
   }
 
-  #finish(end: ExchangeEnd): void {
+  #report(end: ExchangeEnd): void {
     const onEnd = this.#onEnd;
     this.#parser = undefined;
     this.#onEnd = undefined;

@@ -127,14 +127,16 @@ export function whyNotReplayable({
   return leadId === undefined ? 'The delivery holds no lead.' : undefined;
 }
 
-/** Credentials are not stored, so the command has `$CREDENTIAL` in their place. */
+/** Returns a command that sends a delivery again, with `$CREDENTIAL` in place of each credential, since none is stored. */
 function curlOf(delivery: StoredDelivery): string {
   const { method, headers, body } = delivery;
   return curlCommand({
+    // A request that could not be parsed has no method.
     method: method === '' ? 'POST' : method,
     url: addressOf(delivery),
     headers: endToEndHeaders({ rawHeaders: headers }),
     body,
+    // In stored headers this text stands for a credential.
     secrets: [{ secret: new Secret(redacted), variable: 'CREDENTIAL' }],
   });
 }
@@ -142,18 +144,19 @@ function curlOf(delivery: StoredDelivery): string {
 const placeholder = 'https://receiver.example';
 
 /**
- * The host of a rejected delivery may be anybody's choice, and a person might send credentials there. Only a
- * proxy says whether the delivery used TLS; without one, `https` is the receiver's default.
+ * The sender chooses the `Host` header. That of a delivery that was not taken is not used: it may be an attacker's host, to which
+ * a person would send credentials. Only a proxy says whether the delivery used TLS; without one, `https` is the receiver's default.
  */
 function addressOf({ verdict, path, headers }: StoredDelivery): string {
-  const ownPath = path.startsWith('/') ? path : '/';
+  const localPath = path.startsWith('/') ? path : '/';
   const header = (name: string): string => headerValues({ rawHeaders: headers }, name).join().toLowerCase();
   const host = header('host');
+  // A host and a port only: any other text, such as `user@host`, could lead elsewhere.
   const isHost = /^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(host);
-  if (!isHost || verdict === 'rejected' || verdict === 'other') return `${placeholder}${ownPath}`;
+  if (!isHost || verdict === 'rejected' || verdict === 'other') return `${placeholder}${localPath}`;
   const scheme =
     /^\s*(https?)\b/.exec(header('x-forwarded-proto')) ?? /\bproto="?(https?)\b/.exec(header('forwarded'));
-  return `${scheme?.[1] ?? 'https'}://${host}${ownPath}`;
+  return `${scheme?.[1] ?? 'https'}://${host}${localPath}`;
 }
 
 const lineBytes = 16;

@@ -16,8 +16,8 @@ const specifiedFields = [
 ];
 
 /**
- * Returns the columns of leads before the last one, `other`. They are the same for all leads, so that no
- * later lead can stop a file. `fields` are those of `--fields`.
+ * Returns the columns of leads, without the last one, `other`. They do not depend on the leads: the header is written first, and
+ * a later lead with more fields must fit under it. `fields` are those of `--fields`.
  */
 export const leadColumns = (fields: readonly string[] = []): readonly string[] => [
   ...new Set([...specifiedFields, ...fields]),
@@ -44,6 +44,7 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
     idName,
     columns = leadColumns(fields),
   } = options;
+  // With columns of its own a record has these fields only.
   const hasOther = options.columns === undefined;
   const paths = hasOther ? columnFields(columns, idName) : columns;
   const out = new WriteBuffer(sink);
@@ -76,6 +77,7 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
         const json = utf8(bytes);
         const remaining = splitMembers(json, fieldPaths, visit);
         if (hasOther) cells[columns.length] = remaining ?? '';
+        // Only an escape can hold half a character; without one, the cells need not be searched.
         if (json.includes('\\u')) replaced += cells.filter(holdsHalf).length;
         await out.addAny(Buffer.from(rowOf(cells)));
       }
@@ -90,6 +92,7 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
   };
 }
 
+/** The numbers of the columns of each path: with an id of another name, one field may have two. */
 function placesOf(columns: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   columns.forEach((path, i) => places.set(path, [...(places.get(path) ?? []), i]));
@@ -97,8 +100,8 @@ function placesOf(columns: readonly string[]): ReadonlyMap<string, readonly numb
 }
 
 /**
- * Spreadsheets evaluate cells that begin like a formula (OWASP, "CSV Injection"): an apostrophe makes them
- * text.
+ * Spreadsheets evaluate cells that begin like a formula (OWASP, "CSV Injection"), with the full-width forms of the signs too: an
+ * apostrophe makes them text.
  */
 const escapeFormula = (text: string): string =>
   /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
