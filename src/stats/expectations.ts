@@ -76,7 +76,7 @@ export interface CheckedExpectation {
   readonly holds: boolean;
   /** The measured value in the unit of the expectation; undefined where nothing could be measured. */
   readonly value: number | undefined;
-  /** The value meets the expectation, and deliveries that are not stored any more may change it. */
+  /** Deliveries that are not stored any more decide whether the value meets the expectation. */
   readonly isDoubtful: boolean;
 }
 
@@ -93,7 +93,9 @@ export function checkExpectations(
     const { measure } = expectation;
     const value = measured(expectation, total, receipts);
     const isMet = value === undefined ? measure !== 'gap' : meets(value, expectation);
-    const isDoubtful = isMet && (receipts?.unjudged ?? 0) > 0 && ofDeliveries.includes(measure);
+    const isRemoved = measure === 'gap' && value === undefined && receipts?.hasReceipts === true;
+    const isUnjudged = isMet && (receipts?.unjudged ?? 0) > 0 && ofDeliveries.includes(measure);
+    const isDoubtful = isRemoved || isUnjudged;
     return { expectation, value, holds: isMet && !isDoubtful, isDoubtful };
   });
 }

@@ -25,7 +25,7 @@ export interface ReceiptFigures {
    * window. Where nothing ever came it is the window, or undefined for one without a beginning.
    */
   readonly longestGap: Gap | undefined;
-  /** Whether a receipt in or before the window is still stored: removed ones have no time. */
+  /** Whether a receipt came in or before the window. Removed ones count, but have no time. */
   readonly hasReceipts: boolean;
   /** Deliveries that are not stored any more, so that no filter can choose among them. */
   readonly unjudged: number;
@@ -53,6 +53,7 @@ export class ReceiptCounts {
   readonly #repeated = new Set<string>();
   #leads = 0;
   #backfilled = 0;
+  #hasRemovedReceipts = false;
   undated = 0;
   /** Leads whose first delivery is not stored any more. */
   removedLeads = 0;
@@ -77,7 +78,9 @@ export class ReceiptCounts {
   addRemoved({ verdict, reason, source, attempt, count }: DeliveryCount): void {
     if (source === 'backfill') return;
     this.#countVerdict(verdict, reason, count);
-    if (attempt > 1 || (verdict !== 'accepted' && verdict !== 'duplicate')) return;
+    if (verdict !== 'accepted' && verdict !== 'duplicate') return;
+    this.#hasRemovedReceipts = true;
+    if (attempt > 1) return;
     this.#leads += count;
     this.removedLeads += count;
   }
@@ -91,7 +94,7 @@ export class ReceiptCounts {
   figures(start: number | undefined, before: number | undefined, end: number, unjudged = 0): ReceiptFigures {
     const { accepted, duplicate, rejected } = this.#verdicts;
     const stored = accepted + duplicate;
-    const hasReceipts = before !== undefined || this.#times.length > 0;
+    const hasReceipts = before !== undefined || this.#times.length > 0 || this.#hasRemovedReceipts;
     // The time before the first receipt of all is no gap, but without any receipt the whole window is one.
     const gapStart = before ?? (hasReceipts ? undefined : start);
     return {

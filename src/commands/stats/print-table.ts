@@ -181,11 +181,10 @@ export function printChecked(
     const unmeasured =
       measure === 'gap' ? 'nothing was ever received' : 'nothing was received to measure it by';
     const result = value === undefined ? unmeasured : `it is ${figureText(value, unit)}`;
+    const without = 'the deliveries that are not stored any more';
+    const doubt = value === undefined ? `it needs ${without}` : `${result} without ${without}`;
     if (holds) messages.say(`${text} holds: ${result}`);
-    else if (isDoubtful)
-      messages.warn(
-        `whether ${text} holds is not known: ${result} without the deliveries that are not stored any more`,
-      );
+    else if (isDoubtful) messages.warn(`whether ${text} holds is not known: ${doubt}`);
     else messages.warn(`${text} does not hold: ${result}`);
   }
 }

@@ -242,3 +242,14 @@ it('says how many leads are not in the total, since their deliveries were pruned
     expect.stringContaining('note: 2 leads whose delivery was removed: not in the total'),
   ]);
 });
+
+it('does not say that nothing came where every delivery was pruned', async () => {
+  const home = await filled();
+  expect((await leads(['inbox', 'prune', '--before', '0s'], { home, clock })).exitCode).toBe(0);
+  const { exitCode, stderr, document } = await stats(home, '--since', '2h', '--expect', 'gap<3h', '--json');
+  expect(exitCode).toBe(7);
+  expect(document()).toMatchObject({ inbox: { longestGapMs: null } });
+  expect(stderr).toContain(
+    'warning: whether gap<3h holds is not known: it needs the deliveries that are not stored any more\n',
+  );
+});
