@@ -55,13 +55,14 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
   announce(listening, session);
   const renewal = renewCertificate(certificate, (pair) => server.renew(pair), session);
   onAbort(stop.stopping, () => server.endConnections());
-  let closing: Promise<void> | undefined;
   return {
     files: await certificateFiles(certificate, (pair) => server.renew(pair), session),
     listening,
     connections: () => server.connections(),
-    // The end of a run and its clean-up both close it.
-    close: (drainMs: number): Promise<void> => (closing ??= server.close(drainMs).then(() => renewal)),
+    async close(drainMs: number): Promise<void> {
+      await server.close(drainMs);
+      await renewal;
+    },
   };
 }
 

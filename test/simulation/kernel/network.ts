@@ -367,12 +367,13 @@ export function serverOn(
     close(done?: () => void): Server {
       network.unlisten(port, owner);
       if (done !== undefined) server.once('close', done);
-      if (isListening && !isClosing) {
+      if (isListening) {
         isListening = false;
         isClosing = true;
         server.closeIdleConnections();
-        process.nextTick(closeWhenEmpty);
       }
+      // As in node, closing once more is told as well.
+      process.nextTick(closeWhenEmpty);
       return server;
     },
     ref: () => server,
