@@ -14,10 +14,9 @@ import { junitSuite, printReportJson, printReportText } from '../../output/repor
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { formatSeconds } from '../../time/time-text.ts';
-import { unverified } from '../../webhook/scheme.ts';
 import { checkReportPlace, writeJunitFile } from '../flags/report-file.ts';
 import { runCommand } from '../../receiver/targets/exec.ts';
-import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import type { CheckOptions } from './options.ts';
 
@@ -39,7 +38,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   const { signal, clock, random, messages, status } = context;
   const settings = await context.settings();
   const target = await resolveTarget(url, options, context);
-  const { scheme, keys } = await resolveScheme(options, settings, context, 'sends');
+  const signer = await resolveSigner(options, context);
   const baseline = options.baseline === undefined ? new Set<string>() : await readBaseline(options.baseline);
   if (junit !== undefined) await checkReportPlace(junit, 'junit');
   if (writeBaseline !== undefined) await checkReportPlace(writeBaseline, 'write-baseline');
@@ -52,7 +51,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   const whole = limitTime(timeoutMs + wholeRunMs, signal);
   const session = new CheckSession({
     endpoint,
-    signer: { scheme: keys.length > 0 ? scheme : unverified, key: keys[0], headers: options.header },
+    signer: { ...signer, headers: options.header },
     mayWrite,
     run: runName(random),
     clock,

@@ -43,7 +43,7 @@ export async function resolveSigner(
   context: Pick<Context, 'stdin' | 'settings'>,
 ): Promise<Signer> {
   const { scheme, keys } = await resolveScheme(options, await context.settings(), context, 'sends');
-  return { scheme: keys.length > 0 ? scheme : unverified, key: keys[0] };
+  return { scheme, key: keys[0] };
 }
 
 /** Resolves as `resolveScheme` does, for a caller that reports secrets which the scheme cannot read. */
