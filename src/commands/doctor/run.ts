@@ -163,12 +163,9 @@ async function checkService(
   isLearning: boolean,
   context: Context,
 ): Promise<ServiceReport> {
-  const unread = new ConfigError('the configuration cannot be read');
-  const account = settings === undefined ? unread : await orConfigError(() => settings.account());
-  if (settings === undefined || account instanceof ConfigError) {
-    const skipped = (names: readonly string[]) => names.map((name) => skip(name, account as ConfigError));
-    return { connection: skipped(pullChecks), dialect: skipped(dialectNames), keys: [], requests: 0 };
-  }
+  if (settings === undefined) return unchecked(new ConfigError('the configuration cannot be read'));
+  const account = await orConfigError(() => settings.account());
+  if (account instanceof ConfigError) return unchecked(account);
   const { baseUrl } = account;
   const { env, paths, clock, signal } = context;
   // `receiver.authority` reports an authority that cannot be read.
@@ -188,6 +185,11 @@ async function checkService(
     keys: error === undefined ? keys : [],
     requests,
   };
+}
+
+function unchecked(why: ConfigError): ServiceReport {
+  const skipped = (names: readonly string[]) => names.map((name) => skip(name, why));
+  return { connection: skipped(pullChecks), dialect: skipped(dialectNames), keys: [], requests: 0 };
 }
 
 async function examined(isLearning: boolean, context: Context): Promise<DialectReport> {
