@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { openInboxReader } from '../../src/inbox/open-inbox.ts';
 import { clock, open, sharedStores, stores, takeStored } from './stores.ts';
 import { all, arrivalOf, deliveryOf, doneAt } from './support.ts';
@@ -35,14 +36,7 @@ describe.each(stores)('a lookup of leads in a store in $name', ({ newLocation })
   it('takes no rejected delivery for a lead that was received', async () => {
     const inbox = await open(newLocation());
     const delivery = deliveryOf('{"id":"forged"}');
-    const rejection = {
-      ok: false,
-      kind: 'rejected',
-      reason: 'wrong_credential',
-      status: 401,
-      detail: '',
-    } as const;
-    await inbox.reject([{ delivery, leadId: 'forged', rejection }]);
+    await inbox.reject([{ delivery, leadId: 'forged', rejection: rejection('wrong_credential', '') }]);
     expect(await inbox.lookUp(['forged'])).toEqual([undefined]);
     expect(await all(inbox.seqsSince(0))).toSatisfy((batches: number[][]) => batches.flat().length === 0);
   });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Rejection } from '../../../src/webhook/delivery-answer.ts';
+import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { freshHome, leads } from '../../support/run.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -20,15 +20,11 @@ async function filled(): Promise<string> {
   await take('b', '{"id":"b","name":"Ada, \\"Countess\\""}', 5);
   await take('=c', '{"id":"=c"}', 2);
   await take('a', '{"id":"a","n":2}', 1);
-  const rejection: Rejection = {
-    ok: false,
-    kind: 'rejected',
-    status: 401,
-    reason: 'wrong_credential',
-    detail: 'no',
-  };
   await inbox.reject([
-    { delivery: deliveryOf(Buffer.from([0xff, 0x00]), { receivedAt: at(0.5) }), rejection },
+    {
+      delivery: deliveryOf(Buffer.from([0xff, 0x00]), { receivedAt: at(0.5) }),
+      rejection: rejection('wrong_credential', 'no'),
+    },
   ]);
   await inbox.close();
   return home;

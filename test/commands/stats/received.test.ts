@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Rejection } from '../../../src/webhook/delivery-answer.ts';
+import { rejection, type Rejection } from '../../../src/webhook/delivery-answer.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads } from '../../support/run.ts';
@@ -38,7 +38,7 @@ async function filled(): Promise<string> {
     inbox.reject([
       {
         delivery: deliveryOf(body, { receivedAt: at(minutes) }),
-        rejection: { ok: false, kind: 'rejected', status: 401, reason, detail: 'no' },
+        rejection: rejection(reason, 'no'),
       },
     ]);
   await take('a', 200);
@@ -183,14 +183,8 @@ describe('leads stats --inbox', () => {
     const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
     const delivery = deliveryOf('{"id":"a","createdAt":"soon"}', { receivedAt: clock.now() - 1000 });
     for (let i = 0; i < 150; i += 1) await inbox.take([{ leadId: 'a', delivery }]);
-    const rejection: Rejection = {
-      ok: false,
-      kind: 'rejected',
-      status: 401,
-      reason: 'wrong_credential',
-      detail: 'no',
-    };
-    await inbox.reject(Array.from({ length: 1200 }, () => ({ delivery, rejection })));
+    const rejected = { delivery, rejection: rejection('wrong_credential', 'no') };
+    await inbox.reject(Array.from({ length: 1200 }, () => rejected));
     await inbox.close();
     const { stderr, document } = await stats(home, '--json');
     expect(stderr).not.toContain('are kept');

@@ -1,5 +1,6 @@
 import { noteText } from '../../../src/describe.ts';
 import { expect, it } from 'vitest';
+import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
 import { open, takeOne } from '../stores.ts';
@@ -37,13 +38,7 @@ await withCluster({ settings }, (cluster) => {
           {
             delivery: arrival().delivery,
             leadId: id,
-            rejection: {
-              ok: false,
-              kind: 'rejected',
-              reason: 'wrong_credential',
-              status: 401,
-              detail: personal('detail'),
-            },
+            rejection: rejection('wrong_credential', personal('detail')),
           },
         ]),
       () => inbox.erase({ leadIds: [id], rejected: [] }),
