@@ -141,6 +141,20 @@ describe('a service whose first page says nothing is not taken for one that does
     },
   );
 
+  it.each([
+    ['before them', (own: readonly string[], former: readonly string[]) => [...former, ...own]],
+    ['after them', (own: readonly string[], former: readonly string[]) => [...own, ...former]],
+  ])('where the leads after an id come with three former ones %s', async (_, join) => {
+    const reply: Service['reply'] = (query, list) => {
+      const start = list.indexOf(query.get('starting_after') ?? '') + 1;
+      const own = list.slice(start, start + Math.min(7, number(query, 'limit', 7)));
+      return records(join(own, list.slice(Math.max(0, start - 3), start)));
+    };
+    await expect(walkOver({ list: names(0, 17), change: still, reply })).rejects.toMatchObject({
+      code: 'incomplete',
+    });
+  });
+
   it('where it rejects every parameter but a page number from 0', async () => {
     const reply: Service['reply'] = (query, list, response) => {
       const isKnown = [...query.keys()].every((name) => name === 'page' || name === 'limit');

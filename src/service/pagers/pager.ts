@@ -135,6 +135,10 @@ export const nothingNew = unproven(
 
 export const moreWithoutLeads = unproven('the service says that there is more, and sends no further lead');
 
+export const moreThanPage = unproven(
+  'the service listed leads that its page lacks, and no position leads from one to the next',
+);
+
 export const moreWithoutPosition = unproven(
   'the service says that there is more, and its answer does not lead there',
 );

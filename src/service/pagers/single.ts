@@ -13,6 +13,7 @@ import {
   isSame,
   isUsualCap,
   listKeptMoving,
+  moreThanPage,
   moreWithoutLeads,
   nothingNew,
   pageMayBeCut,
@@ -67,6 +68,8 @@ export class SinglePager implements Pager {
   #probes = 0;
   #hasReacted = false;
   #hasMoved = false;
+  /** An answer that is not the page again held a lead that the page lacks. */
+  #goesFurther = false;
 
   constructor(params: RequestParams, facts: ListFacts, probes?: readonly Probe[], restarts = 0) {
     this.#params = params;
@@ -106,10 +109,12 @@ export class SinglePager implements Pager {
   #note(answer: PagerAnswer, first: PageAnswer): void {
     const isRepeated = answer.kind === 'answer' && isFirstAgain(answer, first);
     this.#hasReacted ||= !isRepeated;
-    if (answer.kind === 'answer') this.#limitEffect.note(answer, first);
-    if (!isRepeated) return;
+    if (answer.kind === 'rejected') return;
+    this.#limitEffect.note(answer, first);
+    const isKnown = answer.head.every((record) => this.#isMet(record));
     const isShorter = answer.facts.count < Math.min(first.facts.count, answer.request.limit ?? Infinity);
-    this.#hasMoved ||= isShorter || !answer.head.every((record) => this.#isMet(record));
+    if (isRepeated) this.#hasMoved ||= isShorter || !isKnown;
+    else this.#goesFurther ||= !isKnown;
   }
 
   *#tryAll(first: PageAnswer): Search<PagerStep> {
@@ -142,6 +147,7 @@ export class SinglePager implements Pager {
 
   /** Probes of a list that moved meanwhile are no proof. */
   #confirmed(step: PagerStep): PagerStep {
+    if (step.kind === 'complete' && this.#goesFurther) return moreThanPage;
     if (!this.#hasMoved || step.kind === 'page' || step.kind === 'unproven') return step;
     if (step.kind === 'complete' || this.#restarts < mostRestarts) return this.#restart();
     return { kind: 'reread', pager: step.pager.restarted(), isRestart: true };
