@@ -46,9 +46,11 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
   }
   const { openSqliteDriver } = await import('./sqlite/driver.ts');
   const driver = await openSqliteDriver({ ...store, location });
-  const inbox = await orClosed(driver, () => openStore(driver, store));
-  driver.failWhereLocked();
-  return inbox;
+  return orClosed(driver, async () => {
+    const inbox = await openStore(driver, store);
+    driver.failWhereLocked();
+    return inbox;
+  });
 }
 
 export async function openInboxReader({ location, clock }: InboxOptions): Promise<InboxReader> {
