@@ -6,15 +6,14 @@ import { root, storedRatios, storeRatios } from './gate/baseline.ts';
 import { type Contestant, openContestants } from './gate/contestants.ts';
 
 /**
- * CPU time of all processes for fixed amounts of work: against a yardstick in the same run, which is printed beside the
- * stored ratios, and against the build of the commit that stored them, which finds what became slower.
+ * CPU time of all processes for fixed amounts of work: against a yardstick, which is printed beside the stored ratios, and
+ * against the build of the commit that stored them, run on this machine too, which alone decides what became slower. A ratio
+ * to a yardstick does not: on another machine, that of the same build differs by half.
  */
 const reason = process.env['LEADS_BENCH_BASELINE'];
 const isGate = process.env['LEADS_BENCH_GATE'] !== undefined;
 const only = process.env['LEADS_BENCH_ONLY'];
 
-/** Above this × the stored ratio no noise and no other machine explains it. */
-const storedLimit = 1.4;
 const repetitions = { times: 3, limit: 1.1 };
 
 let contestants: readonly Contestant[] = [];
@@ -26,7 +25,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => close());
 
-it('takes no more of a yardstick than is stored', async () => {
+it('measures each against its yardstick', async () => {
   const found: Record<string, Spread> = {};
   for (const { name, cpuOf, cpuOfYardstick } of contestants) {
     await cpuOf(root)();
@@ -45,13 +44,8 @@ it('takes no more of a yardstick than is stored', async () => {
     storeRatios(found, reason);
     return;
   }
-  for (const { name } of contestants) {
-    const known = stored?.[name];
-    // Any node may be measured; the one of the gate has stored ratios.
-    if (isGate) expect.soft(known, `${name}: no stored ratio of node ${process.version}`).toBeDefined();
-    const limit = (known?.median ?? Infinity) * storedLimit;
-    expect.soft(found[name]?.median, `${name} against what is stored`).toBeLessThanOrEqual(limit);
-  }
+  // Any node may be measured; the one of the gate has stored ratios.
+  if (isGate) expect(Object.keys(stored ?? {})).toEqual(expect.arrayContaining(Object.keys(found)));
 });
 
 it.skipIf(!isGate)('takes no more than the build that the stored ratios are of', async () => {
