@@ -8,6 +8,8 @@ export interface Import {
   readonly typeOnly: boolean;
   /** A package, or a module of node. */
   readonly outside: boolean;
+  /** It is `import()` or `require()`: loaded where that is reached. */
+  readonly isLoaded: boolean;
 }
 
 /** Imports, exports from, `import()`, `require()` and the types `import('…')` of a file. */
@@ -17,7 +19,7 @@ export function importsOf(
   resolved: (from: string, specifier: string) => string,
 ): Import[] {
   const found: Import[] = [];
-  const add = (specifier: ts.Node | undefined, typeOnly: boolean): void => {
+  const add = (specifier: ts.Node | undefined, typeOnly: boolean, isLoaded = false): void => {
     if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return;
     const outside = !specifier.text.startsWith('.');
     found.push({
@@ -25,6 +27,7 @@ export function importsOf(
       to: outside ? specifier.text : resolved(file, specifier.text),
       typeOnly,
       outside,
+      isLoaded,
     });
   };
   const visit = (node: ts.Node): void => {
@@ -32,7 +35,7 @@ export function importsOf(
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
     else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
       add(node.argument.literal, true);
-    } else if (ts.isCallExpression(node) && isLoad(node.expression)) add(node.arguments[0], false);
+    } else if (ts.isCallExpression(node) && isLoad(node.expression)) add(node.arguments[0], false, true);
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));

@@ -1,12 +1,12 @@
 import { unreadable } from '../../files/errors.ts';
 import { readInput } from '../../files/read.ts';
-import { extraHeadersOf } from '../../config/extra-headers.ts';
+import { extraHeadersOf, ownHeaders } from '../../config/extra-headers.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { openService } from '../../service/client/service.ts';
 import { type RawAnswer, rawCall, rawPages } from '../../service/raw-pages.ts';
 import { requestParamsOf, urlBelow } from '../../service/pagers/request-params.ts';
-import { type ApiOptions, bodyOf, type Field, rejectDuplicates } from './options.ts';
+import type { ApiOptions, Field } from './command.ts';
 import { escapeJson, sanitize } from '../../output/terminal/terminal.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { write } from '../../output/stdout.ts';
@@ -38,6 +38,19 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
     await printer.end();
   }
   return 'done';
+}
+
+/** Throws a `UsageError` for a body with two members of one name, and for a header that every request has. */
+function rejectDuplicates({ method: verb, field: fields, header }: ApiOptions): void {
+  const names = fields.map(({ name }) => name);
+  const duplicate = names.find((name, i) => names.indexOf(name) < i);
+  if (duplicate !== undefined && verb !== 'GET' && verb !== 'HEAD') {
+    throw new UsageError(`--field: '${duplicate}' is given twice`, {
+      hint: `several values are one list: '${duplicate}:=["a","b"]'`,
+    });
+  }
+  const ownHeader = header.map(([name]) => name.toLowerCase()).find((name) => ownHeaders.includes(name));
+  if (ownHeader !== undefined) throw new UsageError(`--header: ${ownHeader} is set by leads itself`);
 }
 
 /**
@@ -81,6 +94,9 @@ async function requestBody(
   };
   return readInput(input, stdin, failed, signal);
 }
+
+const bodyOf = (fields: readonly Field[]): string =>
+  `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
 
 /**
  * Prints answers one behind the other: byte for byte in a pipe, and on a terminal what cannot drive it, without the key. A

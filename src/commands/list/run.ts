@@ -10,7 +10,7 @@ import { listLeads } from '../../service/listing.ts';
 import type { LeadQuery } from '../../service/listing-types.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
-import type { ListOptions } from './options.ts';
+import type { ListOptions } from './command.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { cellText, FieldPaths, visitMembers } from '../../output/records/json-members.ts';

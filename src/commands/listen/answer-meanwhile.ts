@@ -6,7 +6,7 @@ import { openAdminServer } from '../../receiver/admin-server.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
 import { certificateFor } from './open-server.ts';
 import { inboxUp } from './start-admin.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 
 const closeMs = 500;
 

@@ -1,5 +1,155 @@
+import { duration, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-values.ts';
+import { schemeFlags } from '../flags/delivery-flags.ts';
+import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { command, members } from '../flags/command-spec.ts';
-import { flags } from './options.ts';
+
+interface AdminAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const highestPort = 65_535;
+
+const adminAddress: ValueType<AdminAddress> = {
+  parse(typed) {
+    const [, bracketed, plain, digits] =
+      /^(?:(?:\[([\da-fA-F:.]+)\]|([^\s:/@[\]]+)):)?(\d{1,5})$/.exec(typed) ?? [];
+    const port = Number(digits ?? highestPort + 1);
+    return port > highestPort ? undefined : { host: bracketed ?? plain ?? '127.0.0.1', port };
+  },
+  expected: 'a port such as 9090, or HOST:PORT such as 0.0.0.0:9090 or [::1]:9090',
+};
+
+/** The failures that a run makes on purpose. */
+export interface Simulation {
+  readonly status?: number | undefined;
+  /** How many deliveries of each lead fail before one is taken. */
+  readonly failFirst?: number | undefined;
+  /** Before each answer, in milliseconds. */
+  readonly delayMs?: number | undefined;
+}
+
+const simulation: ValueType<Simulation> = {
+  parse(typed) {
+    const parts = new Map(typed.split(',').map((part) => part.split('=', 2) as [string, string]));
+    const { status, failFirst, delayMs }: Simulation = {
+      status: wholeNumber(200, 599).parse(parts.get('status') ?? ''),
+      failFirst: wholeNumber(1).parse(parts.get('fail-first') ?? ''),
+      delayMs: duration.parse(parts.get('delay') ?? ''),
+    };
+    const valid = [status, failFirst, delayMs].filter((value) => value !== undefined);
+    return valid.length === typed.split(',').length ? { status, failFirst, delayMs } : undefined;
+  },
+  expected: 'a list such as status=503,fail-first=2,delay=1s',
+};
+
+const urlPath: ValueType<string> = {
+  parse: (typed) => (typed.startsWith('/') ? typed : undefined),
+  expected: 'a path that starts with /',
+};
+
+export const flags = {
+  ...schemeFlags('Who may deliver (one is needed)'),
+  ...inGroup('Where', {
+    port: { value: 'n', type: wholeNumber(0, 65_535), default: '8443', help: 'to listen on, 0 for any' },
+    host: { value: 'address', type: text, default: '127.0.0.1', help: 'to listen on' },
+    path: { value: 'path', type: urlPath, otherwise: 'any', help: 'take deliveries at this path only' },
+    http: { without: ['--cert', '--key'], help: 'plain HTTP, for use behind a tunnel or proxy' },
+    cert: {
+      value: 'file',
+      type: text,
+      with: ['--key'],
+      otherwise: 'made by a local authority',
+      help: 'certificate in PEM',
+    },
+    key: { value: 'file', type: text, with: ['--cert'], help: 'its private key' },
+  }),
+  ...inGroup('What to do with each lead', {
+    forwardTo: { value: 'url', type: httpUrl, repeatable: true, help: 'pass the exact bytes and headers on' },
+    exec: { value: 'command', type: text, repeatable: true, help: 'run a command with the lead on stdin' },
+    output: {
+      value: 'file',
+      type: writtenFile,
+      repeatable: true,
+      help: 'append each lead to a file, durably',
+    },
+    target: {
+      value: 'json|file',
+      type: text,
+      repeatable: true,
+      help: "one of these with more than its address, such as which leads: see 'leads help targets'",
+    },
+    leadAt: {
+      value: 'pointer',
+      type: leadPointer,
+      setting: 'webhook.lead',
+      otherwise: 'auto',
+      help: 'where it is in the body: a JSON Pointer such as /data, or /items/* for each element of an array',
+    },
+    ...inboxFlags,
+    inbox: {
+      ...inboxFlags.inbox,
+      help: 'a file or postgres://HOST/DATABASE; or @FILE that holds such a URL, or :memory: for nowhere',
+    },
+    retain: {
+      value: 'duration',
+      type: duration,
+      otherwise: 'forever',
+      help: 'how long deliveries are kept; ids, and leads that wait for a target, stay',
+    },
+    backfill: {
+      value: 'duration',
+      type: duration,
+      help: 'on start, fetch what the inbox lacks of that window',
+    },
+    backfillEvery: {
+      value: 'duration',
+      type: pollInterval,
+      with: ['--backfill'],
+      help: 'do that again and again, so that what no delivery brought is fetched',
+    },
+  }),
+  ...inGroup('What is printed', {
+    ...formatFlags(['pretty', 'events', 'redacted', 'leads']),
+    explain: { help: 'say which other scheme or encoding a rejected delivery would match' },
+  }),
+  ...inGroup('The page over the inbox', {
+    inspect: {
+      value: 'port',
+      type: wholeNumber(0, 65_535),
+      bare: '0',
+      // The page has a process of its own: stdin gives the URL to one only, and memory is of one process.
+      without: ['--inbox @-', '--inbox :memory:'],
+      otherwise: 'off',
+      help: 'serve it on 127.0.0.1 from a process of its own; the address that is printed holds a key',
+    },
+  }),
+  ...inGroup('Operations', {
+    admin: {
+      value: '[host:]port',
+      type: adminAddress,
+      otherwise: 'off',
+      help: 'serve /livez, /readyz and /metrics there, on 127.0.0.1 unless a host is named',
+    },
+  }),
+  ...inGroup('For integration tests', {
+    count: { value: 'n', type: wholeNumber(1), help: 'end once every target has had so many new leads' },
+    for: {
+      value: 'duration',
+      type: duration,
+      help: 'end at the latest then; exit 7 if --count was not reached',
+    },
+    simulate: {
+      value: 'list',
+      type: simulation,
+      help: 'of status=503 (of every answer), fail-first=2 (deliveries of each lead), delay=1s (of every answer)',
+    },
+  }),
+} satisfies Flags;
+
+export type ListenOptions = OptionsOf<typeof flags>;
 
 export default command({
   name: 'listen',

@@ -15,7 +15,7 @@ import { slept } from '../../time/clock.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { inboxWords, isInboxNamed, resolveInbox } from '../flags/resolve-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 
 interface ListenInboxParts {

@@ -9,7 +9,7 @@ import { slept } from '../../time/clock.ts';
 import type { CertificatePair } from '../../tls/issue-certificate.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { checkCertificate, readUserCertificate } from '../../tls/user-certificate.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 import type { Listening } from './print.ts';
 import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';

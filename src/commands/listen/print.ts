@@ -12,7 +12,7 @@ import type { AnsweredDelivery, ForwardAttempt } from '../../receiver/receiver-e
 import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 
 interface OutputOptions {
   readonly format: ListenOptions['format'];

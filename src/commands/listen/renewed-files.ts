@@ -8,7 +8,7 @@ import type { CurrentKeys } from '../../receiver/credentials.ts';
 import { Secret } from '../../secret.ts';
 import { slept } from '../../time/clock.ts';
 import { textOfSecret } from '../../files/read.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 
 export interface RenewedFiles {
   /** The subject of a sentence: `the certificate was`. */

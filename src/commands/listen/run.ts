@@ -26,7 +26,7 @@ import { resolveScheme, leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { openDeliveryOutput } from './print.ts';
 import { dropOldDeliveries, namedInbox, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 import { renewFiles, secretFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';
 import { startAdmin } from './start-admin.ts';

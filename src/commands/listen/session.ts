@@ -4,7 +4,7 @@ import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import type { CurrentKeys } from '../../receiver/credentials.ts';
 import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 import type { StopCondition } from './stop-condition.ts';
 
 /** The values that the parts of one run share. */

@@ -1,7 +1,7 @@
 import { setNewest } from '../../set-newest.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
-import type { Simulation } from './options.ts';
+import type { Simulation } from './command.ts';
 
 interface SimulatedFailuresOptions extends Simulation {
   readonly clock: Pick<Clock, 'sleep'>;

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { ConfigError, UsageError, messageOf } from '../../errors.ts';
 import { rejectUnableToSign } from '../../sender/sign-request.ts';
 import type { Key, Verifier } from '../../webhook/scheme.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 import type { ListenSession } from './session.ts';
 
 /** The page gets what a busy receiver leaves of the processor. */

@@ -5,7 +5,7 @@ import { type Clock, slept } from '../../time/clock.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { isCtrlC } from '../flags/polling.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 
 export function onAbort(signal: AbortSignal, call: () => void): void {
   if (signal.aborted) call();

@@ -10,7 +10,7 @@ import { condition, httpUrl, writtenFile } from '../flags/flag-values.ts';
 import { jsonOrFile } from '../flags/json-or-file.ts';
 import { asUsageError } from '../flags/resolve-scheme.ts';
 import { didYouMean } from '../../output/suggest.ts';
-import type { ListenOptions } from './options.ts';
+import type { ListenOptions } from './command.ts';
 import type { Context } from '../../context.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
 import { leadFilter } from '../../lead/filter.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it, test } from 'vitest';
 import { flags as auditFlags } from '../../../src/commands/audit/options.ts';
 import { flags as checkFlags } from '../../../src/commands/check/options.ts';
 import { flags as exportFlags } from '../../../src/commands/export/options.ts';
-import { flags as listFlags } from '../../../src/commands/list/options.ts';
-import { flags as listenFlags } from '../../../src/commands/listen/options.ts';
+import { flags as listFlags } from '../../../src/commands/list/command.ts';
+import { flags as listenFlags } from '../../../src/commands/listen/command.ts';
 import { flags as sandboxFlags } from '../../../src/commands/sandbox/options.ts';
 import { optionsOf } from '../../support/options.ts';
 
