@@ -9,8 +9,8 @@ import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
 import { until } from '../support/until.ts';
 import { startSender } from './retrying-sender.ts';
+import { full } from '../support/faults.ts';
 
-const full = process.env['LEADS_FAULTS'] === 'full';
 const leads = full ? 20_000 : 1_000;
 const kills = full ? 100 : 10;
 const token = 'token-of-the-tests';

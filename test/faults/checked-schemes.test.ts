@@ -11,6 +11,7 @@ import { systemClock } from '../../src/time/clock.ts';
 import { freshHome } from '../support/run.ts';
 import { listenInEachTest } from '../commands/listen/support.ts';
 import { check } from '../check/support.ts';
+import { full } from '../support/faults.ts';
 
 const listen = listenInEachTest();
 
@@ -95,8 +96,6 @@ async function storedCounter(location: string): Promise<string> {
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
-
-const full = process.env['LEADS_FAULTS'] === 'full';
 
 const home = freshHome();
 

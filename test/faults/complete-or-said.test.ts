@@ -106,7 +106,7 @@ it('an export that ends with 0 lacks no lead that was there all the time, and on
     if (found.exitCode === 6 && mustEnd) failed.push(`${name}: ${found.stderr}`);
   }
   printFigure(
-    11,
+    9,
     `${runs} exports (${styles.length} styles, ${moved} lists that changed, ${requests} requests): ` +
       `exit 0 with a lead missing ${lost.length}, complete and failed ${failed.length}, unproven ${said}, walks above their bound ${endless.length}`,
   );
@@ -130,7 +130,7 @@ it('nor does one over a short list with small pages, most of which a change can 
     if (exitCode === 0 && missing.length > 0) lost.push(`${name}: ${missing.join(' ')}`);
   }
   printFigure(
-    11,
+    9,
     `${runs} exports of short lists (${moved} that changed): exit 0 with a lead missing ${lost.length}, unproven ${said}, walks above their bound ${endless.length}`,
   );
   expect([lost, endless]).toEqual([[], []]);

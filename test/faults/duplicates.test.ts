@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { authorityOf, listenProcess } from '../support/listen-process.ts';
+import { full } from '../support/faults.ts';
 
-const full = process.env['LEADS_FAULTS'] === 'full';
 const ids = full ? 100 : 20;
 const parallel = full ? 100 : 50;
 const token = 'token-of-the-tests';

@@ -3,8 +3,8 @@ import { apiFaults, parseFaults } from '../../src/sandbox/faults.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { FakeClock } from '../support/clock.ts';
 import { leads } from '../support/run.ts';
+import { full } from '../support/faults.ts';
 
-const full = process.env['LEADS_FAULTS'] === 'full';
 const seeds = full ? 20 : 2;
 const count = 300;
 

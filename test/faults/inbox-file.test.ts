@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { authorityOf, type ListenProcess, listenProcess } from '../support/listen-process.ts';
+import { mountedDisk } from '../support/mounted-disk.ts';
 import { freshHome } from '../support/run.ts';
 import { until } from '../support/until.ts';
 
@@ -65,24 +66,15 @@ async function fillAndRecover(listener: ListenProcess, place: string, makeRoom: 
   await inbox.close();
   const lost = [...acknowledged, failed].filter((id) => !stored.includes(id));
   console.log(
-    `promise 1, no room: ${acknowledged.length} acknowledged, then 503, then 200 again; lost ${lost.length} ` +
+    `promise 17, no room: ${acknowledged.length} acknowledged, then 503, then 200 again; lost ${lost.length} ` +
       `(${/cannot (?:store|write)[^\n(]*/.exec(listener.stdout())?.[0] ?? ''})`,
   );
   expect(lost).toEqual([]);
 }
 
-/** A file system of its own, where the machine lets us make one. */
-function smallDisk(): string | undefined {
-  const directory = join(freshHome(), 'small');
-  mkdirSync(directory);
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', directory]).status !== 0) return undefined;
-  clean.push(() => spawnSync('umount', ['-l', directory]));
-  return directory;
-}
-
-describe('promise 1 without room', () => {
+describe('promise 17: an inbox without room', () => {
   it('a full disk is answered 503 and nothing acknowledged is lost', async ({ skip }) => {
-    const directory = smallDisk();
+    const directory = mountedDisk('4m');
     if (directory === undefined) return skip('mounting is not allowed here');
     const filler = join(directory, 'filler');
     writeFileSync(filler, Buffer.alloc(2_000_000));
@@ -94,7 +86,7 @@ describe('promise 1 without room', () => {
   it('a full disk under --output keeps leads waiting, and no line is torn, missing or there twice', async ({
     skip,
   }) => {
-    const directory = smallDisk();
+    const directory = mountedDisk('4m');
     if (directory === undefined) return skip('mounting is not allowed here');
     const filler = join(directory, 'filler');
     writeFileSync(filler, Buffer.alloc(2_000_000));
@@ -112,7 +104,7 @@ describe('promise 1 without room', () => {
     await until(() => linesOf().length >= 150, 'the leads that waited', 120_000);
     expect(await listener.end('SIGINT')).toBe(0);
     const written = linesOf().map((line) => (JSON.parse(line) as { id: string }).id);
-    console.log(`promise 1, no room: ${before} of 150 written, then all, once there was room`);
+    console.log(`promise 17, no room: ${before} of 150 written, then all, once there was room`);
     expect(written.toSorted()).toEqual(ids.toSorted());
   });
 

@@ -68,7 +68,7 @@ const idsIn = (file: string): string[] => {
   return [...text.matchAll(/(?:"id":"|^)(lead-\d+)/gm)].map(([, id = '']) => id);
 };
 
-it('promise 9: a file that is appended to night after night and killed at random moments has every lead once', async () => {
+it('promise 10: a file that is appended to night after night and killed at random moments has every lead once', async () => {
   const runs = full ? 60 : 2;
   const random = seeded(9);
   let [kills, hit, whole, same] = [0, 0, 0, 0];
@@ -112,7 +112,7 @@ it('promise 9: a file that is appended to night after night and killed at random
   const numbers = Array.from({ length: runs }, (_, i) => i);
   await inParallel(numbers, 3, one);
   printFigure(
-    9,
+    10,
     `${runs} files appended to on ${nights} nights, ${kills} kill -9 (${hit} hit): every lead once in ${whole}, the same bytes in ${same}`,
   );
   expect([whole, same]).toEqual([runs, runs]);

@@ -5,7 +5,6 @@ import { FakeClock } from '../support/clock.ts';
 import { printFigure, sized } from '../support/faults.ts';
 import { type FaultyService, type Style, faultyService, seeded } from '../support/faulty-service.ts';
 import { freshHome, leads } from '../support/run.ts';
-import { scripted, sendJson } from '../support/service.ts';
 
 const styles: readonly Style[] = ['cursor', 'link', 'page', 'offset'];
 const faults = { status500: 0.05, status429: 0.05, reset: 0.02, truncate: 0.02 };
@@ -33,7 +32,7 @@ async function exportAll(
   throw new Error('it never came to an end');
 }
 
-it('promise 8: a pull loses nothing and repeats nothing', async () => {
+it('promise 9: a pull loses nothing and repeats nothing', async () => {
   const seeds = sized(20);
   let [lost, repeated, runs] = [0, 0, 0];
   const injected: Record<string, number> = {};
@@ -61,28 +60,9 @@ it('promise 8: a pull loses nothing and repeats nothing', async () => {
   }
   const what = Object.entries(injected).map(([name, count]) => `${name} ${count}`);
   printFigure(
-    8,
+    9,
     `10,000 leads × ${seeds} seeds, ${runs} runs (${what.join(', ')}): lost ${lost}, repeated ${repeated}`,
   );
   expect({ lost, repeated }).toEqual({ lost: 0, repeated: 0 });
   for (const name of Object.keys(faults)) expect(injected[name]).toBeGreaterThan(0);
-});
-
-const record = (i: number): string => `{"id":"${i}"}`;
-const page = (from: number): string => Array.from({ length: 10 }, (_, i) => record(from + i)).join(',');
-
-it.each([
-  ['is named again and again', (nth: number) => `{"data":[${page(nth * 10)}],"next_cursor":"same"}`],
-  ['is ignored', (nth: number) => `{"data":[${page(0)}],"next_cursor":"c${nth}"}`],
-])('promise 8: a cursor that %s ends with an error', async (_, body) => {
-  const service = await scripted((_request, response, nth) => sendJson(response, body(nth)));
-  const { exitCode, stderr, stdout } = await leads(['export'], {
-    env: { ...key, LEADS_BASE_URL: service.url },
-  });
-  await service.close();
-  expect(exitCode).toBe(6);
-  expect(stderr).toMatch(/^error: /m);
-  expect(service.requests.length).toBeLessThan(5);
-  const lines = stdout.trimEnd().split('\n');
-  expect(new Set(lines).size).toBe(lines.length);
 });

@@ -52,7 +52,7 @@ function everythingIn(directory: string): string {
     .join('\n');
 }
 
-it('promise 11, pulled: the key shows up nowhere', async () => {
+it('promise 12, pulled: the key shows up nowhere', async () => {
   let [runs, leaks] = [0, 0];
   for (const [name, handle] of Object.entries(failures)) {
     const service = await scripted(handle);
@@ -74,14 +74,14 @@ it('promise 11, pulled: the key shows up nowhere', async () => {
     }
     await service.close();
   }
-  printFigure(11, `${runs} pulls × failures × --verbose: keys in output, files or URLs ${leaks}`);
+  printFigure(12, `${runs} pulls × failures × --verbose: keys in output, files or URLs ${leaks}`);
   expect(leaks).toBe(0);
 });
 
 /** What `api` is answered with a status of success, it prints as it came. */
 const failuresOfApi = Object.entries(failures).filter(([name]) => !/JSON/.test(name));
 
-it('promise 11, pulled: a key that api-key-command prints shows up nowhere', async () => {
+it('promise 12, pulled: a key that api-key-command prints shows up nowhere', async () => {
   let [runs, leaks] = [0, 0];
   for (const [name, handle] of failuresOfApi) {
     const service = await scripted(handle);
@@ -109,11 +109,11 @@ it('promise 11, pulled: a key that api-key-command prints shows up nowhere', asy
     }
     await service.close();
   }
-  printFigure(11, `${runs} runs with api-key-command × failures: keys in output, files or URLs ${leaks}`);
+  printFigure(12, `${runs} runs with api-key-command × failures: keys in output, files or URLs ${leaks}`);
   expect(leaks).toBe(0);
 });
 
-it('promise 11, pulled: the key is not among the arguments that ps shows', async () => {
+it('promise 12, pulled: the key is not among the arguments that ps shows', async () => {
   const service = await faultyService({ leads: 1000, pageSize: 10, style: 'cursor', seed: 1, latencyMs: 20 });
   const program = startProgram(['export'], freshHome(), { LEADS_API_KEY: key, LEADS_BASE_URL: service.url });
   await expect.poll(() => service.requests(), { timeout: 10_000 }).toBeGreaterThan(2);

@@ -47,7 +47,7 @@ const forms: readonly [name: string, (file: string) => { argv: string[]; env: Re
   ['the environment', () => ({ argv: [], env: { LEADS_WEBHOOK_TOKEN: token } })],
 ];
 
-it.each(forms)('promise 11, received: a token from %s shows up nowhere', async (name, make) => {
+it.each(forms)('promise 12, received: a token from %s shows up nowhere', async (name, make) => {
   const home = freshHome();
   const file = join(freshHome(), 'token');
   writeFileSync(file, `${token}\n`);
@@ -83,7 +83,7 @@ it.each(forms)('promise 11, received: a token from %s shows up nowhere', async (
   seen.push(everythingIn(home));
   const text = seen.join('\n');
   const found = text.toLowerCase().split(token.toLowerCase()).length - 1;
-  console.log(`promise 11, received (${name}): ${text.length} characters searched, found ${found} times`);
+  console.log(`promise 12, received (${name}): ${text.length} characters searched, found ${found} times`);
   expect(text).toContain('[redacted]');
   expect(found).toBe(0);
 });

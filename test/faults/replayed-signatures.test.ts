@@ -3,12 +3,12 @@ import { checkDelivery, nonceKey } from '../../src/webhook/check-delivery.ts';
 import { verify } from '../webhook/verify.ts';
 import { delivered, outgoing, sampleBody } from '../webhook/delivery.ts';
 import { cases, keyOf } from '../webhook/schemes/every.ts';
+import { full } from '../support/faults.ts';
 
-const full = process.env['LEADS_FAULTS'] === 'full';
 const now = Date.UTC(2026, 0, 15, 12);
 const timed = cases.filter((one) => one.scheme.toleranceMs !== undefined);
 
-test('promise 4: outside of the tolerance, on either side, nothing is taken', () => {
+test('promise 5: outside of the tolerance, on either side, nothing is taken', () => {
   const count = full ? 2000 : 50;
   let [inside, outside, wrong] = [0, 0, 0];
   for (const { scheme, secret } of timed) {
@@ -29,12 +29,12 @@ test('promise 4: outside of the tolerance, on either side, nothing is taken', ()
     }
   }
   console.log(
-    `promise 4: ${timed.length} forms of signing a time: ${inside} in time, ${outside} stale or future, judged wrongly ${wrong}`,
+    `promise 5: ${timed.length} forms of signing a time: ${inside} in time, ${outside} stale or future, judged wrongly ${wrong}`,
   );
   expect(wrong).toBe(0);
 });
 
-test('promise 4: a nonce is bound to its body, known only once it is authentic, and remembered in fixed length', () => {
+test('promise 5: a nonce is bound to its body, known only once it is authentic, and remembered in fixed length', () => {
   let bound = 0;
   for (const { scheme, secret, other } of cases) {
     const key = keyOf(scheme, secret);
@@ -56,7 +56,7 @@ test('promise 4: a nonce is bound to its body, known only once it is authentic, 
   }
   const long = nonceKey('custom', 'n'.repeat(60_000));
   console.log(
-    `promise 4: ${bound} forms of signing a nonce bind it to the body; remembered in ${long.length} characters`,
+    `promise 5: ${bound} forms of signing a nonce bind it to the body; remembered in ${long.length} characters`,
   );
   expect(bound).toBe(7);
   expect(long).toHaveLength(nonceKey('custom', 'n').length);

@@ -11,11 +11,11 @@ import { FakeClock } from '../support/clock.ts';
 import { freshHome } from '../support/run.ts';
 import { arrivalOf } from '../inbox/support.ts';
 import { type Listener, listen } from '../commands/listen/support.ts';
+import { full } from '../support/faults.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-const full = process.env['LEADS_FAULTS'] === 'full';
 const secret = 'a-secret-of-the-tests';
 
 const scheme = [
@@ -40,7 +40,7 @@ async function tell(listener: Listener, body: string, headers: Record<string, st
   return `${status} ${String(answer['status'] ?? answer['error'])}`;
 }
 
-it('promise 4: replays are refused and retries are not, before and after a restart', async () => {
+it('promise 5: replays are refused and retries are not, before and after a restart', async () => {
   const clock = new FakeClock();
   const now = clock.now();
   const a = '{"id":"a"}';
@@ -63,7 +63,7 @@ it('promise 4: replays are refused and retries are not, before and after a resta
     await tell(second, b, signed(b, 'n3', now)),
   );
   await second.stop();
-  console.log(`promise 4: ${told.join(', ')}`);
+  console.log(`promise 5: ${told.join(', ')}`);
   expect(told).toEqual([
     '200 accepted',
     '200 duplicate',
@@ -84,7 +84,7 @@ function memoryInUse(): number {
   return rss - heapTotal + heapUsed;
 }
 
-it('promise 4: the guard is bounded', async () => {
+it('promise 5: the guard is bounded', async () => {
   const nonces = full ? 1_000_000 : 20_000;
   const lifetimeMs = 600_000;
   const clock = new FakeClock();
@@ -115,7 +115,7 @@ it('promise 4: the guard is bounded', async () => {
   const { kept } = database.prepare('SELECT count(*) AS kept FROM nonces').get() as { kept: number };
   database.close();
   console.log(
-    `promise 4: ${nonces} nonces: ${kept} kept, memory +${growth.toFixed(0)} MB, ` +
+    `promise 5: ${nonces} nonces: ${kept} kept, memory +${growth.toFixed(0)} MB, ` +
       `file ${(sizeAtHalf / 1e6).toFixed(1)} MB at half time, ${(size / 1e6).toFixed(1)} MB at the end`,
   );
   expect(replayed).toMatchObject({ kind: 'rejected', reason: 'replayed_nonce' });

@@ -9,8 +9,8 @@ import { type App, startApp } from '../commands/listen/app.ts';
 import { startProgram } from '../support/beside.ts';
 import { freePort, type ListenProcess, listenProcess } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
+import { full } from '../support/faults.ts';
 
-const full = process.env['LEADS_FAULTS'] === 'full';
 const first = full ? 2000 : 300;
 const kills = full ? 10 : 2;
 

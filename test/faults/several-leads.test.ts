@@ -5,8 +5,8 @@ import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { listenProcess } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
+import { full } from '../support/faults.ts';
 
-const full = process.env['LEADS_FAULTS'] === 'full';
 const kills = full ? 20 : 3;
 const leadsOfOne = 7;
 const connections = 8;

@@ -8,8 +8,8 @@ import { verify } from '../webhook/verify.ts';
 import { overhear } from '../support/overheard.ts';
 import { delivered, outgoing } from '../webhook/delivery.ts';
 import { type Case, cases, keyOf } from '../webhook/schemes/every.ts';
+import { full } from '../support/faults.ts';
 
-const full = process.env['LEADS_FAULTS'] === 'full';
 const now = Date.UTC(2026, 0, 15, 12);
 
 const awkward = [
@@ -28,7 +28,7 @@ function bodyOf(seed: number): Buffer {
   return Buffer.concat([Buffer.from('{"id":"'), noise.subarray(0, seed % 60), odd, Buffer.from('"}')]);
 }
 
-test('promise 3: every changed byte of body or signature is noticed, in every scheme', () => {
+test('promise 4: every changed byte of body or signature is noticed, in every scheme', () => {
   const bodies = full ? 400 : 40;
   let [taken, signed, forged, mistaken] = [0, 0, 0, 0];
   for (const one of cases) {
@@ -45,7 +45,7 @@ test('promise 3: every changed byte of body or signature is noticed, in every sc
     }
   }
   console.log(
-    `promise 3: ${cases.length} forms of signing: ${taken} of ${signed} signed deliveries taken, ${mistaken} of ${forged} forged`,
+    `promise 4: ${cases.length} forms of signing: ${taken} of ${signed} signed deliveries taken, ${mistaken} of ${forged} forged`,
   );
   expect({ taken, mistaken }).toEqual({ taken: signed, mistaken: 0 });
   expect(forged).toBeGreaterThan(signed * 4);
@@ -82,7 +82,7 @@ function* forgeries({ scheme, coversBody }: Case, honest: ReturnType<typeof deli
   }
 }
 
-test('promise 3: no secret and no expected signature leaves the process', async () => {
+test('promise 4: no secret and no expected signature leaves the process', async () => {
   const chosen = full
     ? cases
     : cases.filter((one) => /^(token|svix|stripe|custom everything)/.test(one.name));
@@ -117,7 +117,7 @@ test('promise 3: no secret and no expected signature leaves the process', async 
     searched += everything.length;
   }
   console.log(
-    `promise 3: ${chosen.length} receivers, ${searched} bytes of output, answers and inbox searched: secrets found 0`,
+    `promise 4: ${chosen.length} receivers, ${searched} bytes of output, answers and inbox searched: secrets found 0`,
   );
 });
 
@@ -132,7 +132,7 @@ function secretForms({ secret, scheme }: Case, right: readonly (readonly [string
   return [...lines, ...macs, bytes.toString('hex'), bytes.toString('base64')];
 }
 
-test('promise 3: only digests of fixed length are compared, whatever is sent', () => {
+test('promise 4: only digests of fixed length are compared, whatever is sent', () => {
   const folder = fileURLToPath(new URL('../../src/webhook', import.meta.url));
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.startsWith('explain'))
@@ -163,7 +163,7 @@ function fastest(compare: () => boolean, rounds: number): number {
   return best;
 }
 
-test('promise 3: how much of a credential is right does not show in the time', () => {
+test('promise 4: how much of a credential is right does not show in the time', () => {
   const secret = createHmac('sha512', 'k').update('').digest('hex').repeat(32);
   const expected = Buffer.from(secret);
   const guess = (right: number): Buffer =>
@@ -187,7 +187,7 @@ test('promise 3: how much of a credential is right does not show in the time', (
   };
   const [ours, early] = [spread(equalInConstantTime), spread(naive)];
   console.log(
-    `promise 3: slowest over fastest of ${prefixes.length} prefix lengths: ${ours.toFixed(2)} (one that stops early: ${early.toFixed(0)})`,
+    `promise 4: slowest over fastest of ${prefixes.length} prefix lengths: ${ours.toFixed(2)} (one that stops early: ${early.toFixed(0)})`,
   );
   // The control shows that a leak would be seen; the bound leaves room for a machine under load.
   expect(early).toBeGreaterThan(3);

@@ -7,9 +7,9 @@ import { type Listening, startListen, startReady } from '../support/listening.ts
 import { buildProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { openWire, post, statuses, Wire } from '../support/wire.ts';
+import { full } from '../support/faults.ts';
 
-/** Promise 6: slow and oversized clients cannot hold it. In CI the clocks run ten times faster. */
-const full = process.env['LEADS_FAULTS'] === 'full';
+/** Promise 8: slow and oversized clients cannot hold it. In CI the clocks run ten times faster. */
 const limitMs = full ? 15_000 : 1_500;
 const program = await buildProgram(new URL('./receiver-program.ts', import.meta.url));
 
@@ -125,7 +125,7 @@ test('every slow client is cut in time, and all of them together', async () => {
   const growth = (listening.memory() - before) / 1e6;
   expect(await isHealthy(listening)).toBe(true);
   console.log(
-    `promise 6: ${times.length} slow clients of ${Object.keys(clients).length} kinds: the last (${longest.name}) ` +
+    `promise 8: ${times.length} slow clients of ${Object.keys(clients).length} kinds: the last (${longest.name}) ` +
       `cut after ${(longest.ms / 1000).toFixed(1)} s of ${limitMs / 1000} s, memory +${growth.toFixed(0)} MB`,
   );
   // Timers of this process and of that one may each be late by a little.
@@ -156,7 +156,7 @@ test('an endless body is answered early and costs no memory', async () => {
   expect(await isHealthy(listening)).toBe(true);
   const growth = (Math.max(most, listening.memory()) - before) / 1e6;
   console.log(
-    `promise 6: chunked body of ${Math.round(total / 1024 ** 2)} MiB: answered 413 after ${(answeredMs ?? 0).toFixed(0)} ms, ` +
+    `promise 8: chunked body of ${Math.round(total / 1024 ** 2)} MiB: answered 413 after ${(answeredMs ?? 0).toFixed(0)} ms, ` +
       `cut after ${(sent / 1024 ** 2).toFixed(0)} MiB, memory +${growth.toFixed(1)} MB`,
   );
   expect(growth).toBeLessThan(20);
@@ -189,7 +189,7 @@ test('more slow bodies than descriptors do not keep others out for long', async 
   const growth = (listening.memory() - before) / 1e6;
   const held = slow.filter((wire) => wire !== undefined).length;
   console.log(
-    `promise 6: ${count} slow bodies at ${descriptors} descriptors: ${held} held, the others turned away, ` +
+    `promise 8: ${count} slow bodies at ${descriptors} descriptors: ${held} held, the others turned away, ` +
       `healthy again after ${(healthyMs / 1000).toFixed(1)} s of ${limitMs / 1000} s, memory +${growth.toFixed(0)} MB`,
   );
   expect(listening.child.exitCode).toBeNull();

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startListen } from '../support/listening.ts';
 import { openWire, post, statuses } from '../support/wire.ts';
 
-/** Promise 6: bodies that are sent in part and then no further cost no more memory than all bodies together may take. */
+/** Promise 8: bodies that are sent in part and then no further cost no more memory than all bodies together may take. */
 const count = 300;
 const megabyte = 1024 * 1024;
 const mostMegabytes = 225;
@@ -53,7 +53,7 @@ test.runIf(process.platform === 'linux').each([
     const held = wires.filter((wire) => wire.text() === '' && !wire.socket.destroyed).length;
     const answered = wires.filter((wire) => statuses(wire.text()).includes(503)).length;
     console.log(
-      `promise 6: ${count} stalled bodies of 1 MiB over ${name}: ${held} held, ${answered} answered 503, ` +
+      `promise 8: ${count} stalled bodies of 1 MiB over ${name}: ${held} held, ${answered} answered 503, ` +
         `peak memory ${peak.toFixed(0)} of ${mostMegabytes} MB`,
     );
     expect(peak).toBeLessThan(mostMegabytes);

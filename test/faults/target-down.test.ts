@@ -106,7 +106,7 @@ it('a target that is down costs no sender time and no memory, and gets all that 
   await until(() => app.taken.size === waiting, 'all that waited', full ? 900_000 : 180_000);
   const atMost = Math.max(more, down.memory() - plain.memory());
   printFigure(
-    17,
+    3,
     `a target down under ${waiting} durable leads: ${Math.round(rates.down)}/s of ${Math.round(rates.plain)}/s without ` +
       `(median of the rounds × ${ratio.toFixed(2)}), ${probes} attempts meanwhile, ` +
       `${Math.round(more / 2 ** 20)} MiB more with all of them waiting, ${Math.round(atMost / 2 ** 20)} MiB at most; then all forwarded`,

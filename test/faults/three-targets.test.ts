@@ -19,6 +19,7 @@ import { full, printFigure } from '../support/faults.ts';
 import { seeded } from '../support/faulty-service.ts';
 import { filesIn } from '../support/files-in.ts';
 import { authorityOf, freePort, type ListenProcess, listenProcess } from '../support/listen-process.ts';
+import { mountedDisk } from '../support/mounted-disk.ts';
 import { freshHome } from '../support/run.ts';
 import { ScriptedReceiver } from '../support/scripted-receiver.ts';
 import { until } from '../support/until.ts';
@@ -34,15 +35,6 @@ const clean: (() => void)[] = [];
 afterEach(() => {
   for (const step of clean.splice(0).reverse()) step();
 });
-
-/** A file system of its own where the machine lets us make one, so that it can be full. */
-function place(): { directory: string; isOwn: boolean } {
-  const directory = join(freshHome(), 'small');
-  mkdirSync(directory);
-  const isOwn = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', directory]).status === 0;
-  if (isOwn) clean.push(() => spawnSync('umount', ['-l', directory]));
-  return { directory, isOwn };
-}
 
 const idsIn = (text: string): string[] =>
   [...text.matchAll(/^\{"id":"(lead-\d+)".*\}$/gm)].map(([, id = '']) => id);
@@ -93,9 +85,10 @@ class RotatedFile {
   }
 }
 
-it('promise 17: what was acknowledged reaches each of three targets that break for a while, under kills', async () => {
+it('promise 3: what was acknowledged reaches each of three targets that break for a while, under kills', async () => {
   const random = seeded(17);
-  const { directory: root, isOwn } = place();
+  const disk = mountedDisk('24m');
+  const root = disk ?? freshHome();
   const file = new RotatedFile(root);
   const filler = join(root, 'filler');
   let isAppBroken = false;
@@ -110,7 +103,7 @@ it('promise 17: what was acknowledged reaches each of three targets that break f
   const faults: readonly [breakIt: () => void, mendIt: () => void][] = [
     [() => (isAppBroken = true), () => (isAppBroken = false)],
     [() => writeFileSync(commandBroken, ''), () => rmSync(commandBroken)],
-    ...(isOwn
+    ...(disk !== undefined
       ? [[() => fill(filler), () => rmSync(filler)] as [breakIt: () => void, mendIt: () => void]]
       : []),
   ];
@@ -175,9 +168,9 @@ it('promise 17: what was acknowledged reaches each of three targets that break f
   };
   const twice = [...lines].filter(([, times]) => times > 1);
   printFigure(
-    17,
+    3,
     `three targets, each broken for a while, ${killed} × kill -9 under ${leads} leads, ` +
-      `${isOwn ? 'a full disk, ' : ''}rotations and removals between: gone ${gone.file.length} (file), ` +
+      `${disk !== undefined ? 'a full disk, ' : ''}rotations and removals between: gone ${gone.file.length} (file), ` +
       `${gone.command.length} (command), ${gone.app.length} (app); twice in the file ${twice.length}`,
   );
   expect(killed).toBe(kills);

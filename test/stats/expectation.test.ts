@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { said } from '../support/said.ts';
+import { messageAndHint } from '../support/described.ts';
 import { checkExpectations, parseExpectations } from '../../src/stats/expectations.ts';
 import type { ReceiptFigures } from '../../src/stats/receipt-counts.ts';
 
@@ -100,7 +100,7 @@ describe('expectations', () => {
     ['duplicate<x%', "duplicate is compared with a share such as 5%, or a number, and 'x%' is none"],
   ])('%s is refused, with the grammar', (text, message) => {
     expect(() => parseExpectations(text)).toThrow(expect.objectContaining({ code: 'usage' }));
-    const shown = said(() => parseExpectations(text));
+    const shown = messageAndHint(() => parseExpectations(text));
     expect(shown.startsWith(`--expect: ${message}; it is MEASURE<VALUE`), shown).toBe(true);
     expect(shown).toContain("'gap<30m,duplicate<5%,p95<10s'");
   });

@@ -18,3 +18,15 @@ export function describing<T>(call: () => T): () => T {
     }
   };
 }
+
+/** Message and hint that the command line gives what the call throws. */
+export function messageAndHint(call: () => unknown): string {
+  try {
+    call();
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsError)) throw thrown;
+    const { message, hint = '' } = describe(thrown);
+    return `${message}; ${hint}`;
+  }
+  throw new Error('nothing was thrown');
+}

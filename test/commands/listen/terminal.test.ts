@@ -31,7 +31,7 @@ function sendRaw(listener: Listener, head: string, body: Buffer): Promise<string
 }
 
 it.each(['pretty', 'events', 'leads'])(
-  'promise 12: nothing received drives the terminal: %s',
+  'promise 13: nothing received drives the terminal: %s',
   async (format) => {
     const listener = await listen(['--format', format, '--verbose', '--explain'], {
       terminal: 120,
@@ -70,7 +70,7 @@ it.each(['pretty', 'events', 'leads'])(
   },
 );
 
-it('promise 12: a pipe gets the exact value', async () => {
+it('promise 13: a pipe gets the exact value', async () => {
   const listener = await listen(['--format', 'leads']);
   const exact = '{"id":"a","name":"\\u001b[2J \u202e\u009b"}';
   await listener.post(exact);

@@ -2,7 +2,6 @@ import { onTestFinished } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { type PostgresAddress, newSchema, urlOf } from '../../support/postgres/address.ts';
 import { type AdminProcess, adminProcess } from '../admin-process.ts';
-import type { Balancer } from '../balancer.ts';
 
 /** An inbox that nothing else uses, as a receiver is started with it: the password is not among the arguments. */
 export interface FleetInbox {
@@ -67,17 +66,6 @@ export class Fleet {
   async kill(index: number): Promise<void> {
     await this.at(index).end('SIGKILL');
     this.receivers[index] = await this.#start(index);
-  }
-
-  /** Ends one as an operator does, then starts it again. Resolves to its exit code. */
-  async restart(index: number, balancer: Balancer): Promise<number | string> {
-    const old = this.at(index);
-    const code = await old.end('SIGTERM');
-    balancer.remove(old);
-    const next = await this.#start(index);
-    this.receivers[index] = next;
-    await balancer.add(next);
-    return code;
   }
 
   async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<(number | string)[]> {

@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { said } from '../../support/said.ts';
+import { messageAndHint } from '../../support/described.ts';
 import { Secret } from '../../../src/secret.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
 import { matchingKey, signatureOf, symmetricKey } from '../../../src/webhook/crypto/signature.ts';
@@ -31,6 +31,10 @@ test('each signature is checked by its own algorithm, with the keys that fit it'
 });
 
 test('a public key cannot sign, and the error says what can', () => {
-  expect(said(() => signatureOf('ed25519', publicKey, parts))).toContain('verifies but cannot sign');
-  expect(said(() => signatureOf('hmac-sha256', publicKey, parts))).toContain('verifies but cannot sign');
+  expect(messageAndHint(() => signatureOf('ed25519', publicKey, parts))).toContain(
+    'verifies but cannot sign',
+  );
+  expect(messageAndHint(() => signatureOf('hmac-sha256', publicKey, parts))).toContain(
+    'verifies but cannot sign',
+  );
 });

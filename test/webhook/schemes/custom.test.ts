@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { said } from '../../support/said.ts';
+import { messageAndHint } from '../../support/described.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
@@ -131,12 +131,12 @@ test('what is missing is named: the time, the nonce, and where the time was look
   expect(take(inside, [['x-sig', `t=soon,${value}`]])).toMatchObject({
     detail: "t= in the header x-sig is not a time in the form 'unix'",
   });
-  expect(said(() => schemeNamed('custom', { ...signature, signedContent: '{timestamp}{body}' }))).toContain(
-    '{timestamp}',
-  );
-  expect(said(() => schemeNamed('custom', { ...signature, signedContent: '{nonce}{body}' }))).toContain(
-    '{nonce}',
-  );
+  expect(
+    messageAndHint(() => schemeNamed('custom', { ...signature, signedContent: '{timestamp}{body}' })),
+  ).toContain('{timestamp}');
+  expect(
+    messageAndHint(() => schemeNamed('custom', { ...signature, signedContent: '{nonce}{body}' })),
+  ).toContain('{nonce}');
 });
 
 test('a scheme signs the URL where its content holds a part of it', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { said } from '../../support/said.ts';
+import { messageAndHint } from '../../support/described.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { parseTemplate } from '../../../src/webhook/schemes/template-scheme.ts';
 
@@ -31,7 +31,7 @@ test('the body is neither copied nor decoded', () => {
 });
 
 test('an unknown part is named, with those that are known', () => {
-  expect(said(() => parseTemplate('{body}{host}'))).toContain('names {host}, which is unknown');
+  expect(messageAndHint(() => parseTemplate('{body}{host}'))).toContain('names {host}, which is unknown');
 });
 
 test('the parts that a template names are known', () => {

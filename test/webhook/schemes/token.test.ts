@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { said } from '../../support/said.ts';
+import { messageAndHint } from '../../support/described.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
@@ -48,6 +48,6 @@ test.each(['', ' Correct', 'Correct ', 'a\nb', 'a\u0000b', 'a\u007fb', '\t'])(
   'a token that no header can carry is a configuration error: %j',
   (text) => {
     expect(() => token.key(new Secret(text))).toThrow(ConfigError);
-    expect(said(() => token.key(new Secret(text)))).toContain('the webhook token ');
+    expect(messageAndHint(() => token.key(new Secret(text)))).toContain('the webhook token ');
   },
 );
