@@ -58,6 +58,13 @@ export function backlogCache(
   };
 }
 
+export const inboxUp = (value: 0 | 1): MetricFamily =>
+  gauge(
+    'leads_inbox_up',
+    'Whether the inbox answers: what is read from it is absent where it does not.',
+    value,
+  );
+
 /** For all targets of other runs together: they may be many. */
 const otherTargets = 'other';
 

@@ -3,9 +3,9 @@ import type { Context } from '../../context.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { HttpServer } from '../../http/server/server-options.ts';
 import { openAdminServer } from '../../receiver/admin-server.ts';
+import { inboxUp } from '../../receiver/process-metrics.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
-import { certificateFor } from './open-server.ts';
-import { inboxUp } from './start-admin.ts';
+import { certificateFor } from './certificate.ts';
 import type { ListenOptions } from './command.ts';
 
 const closeMs = 500;

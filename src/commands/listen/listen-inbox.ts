@@ -15,6 +15,7 @@ import { slept } from '../../time/clock.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { inboxWords, isInboxNamed, resolveInbox } from '../flags/resolve-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
+import { answerMeanwhile } from './answer-meanwhile.ts';
 import type { ListenOptions } from './command.ts';
 import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 
@@ -58,10 +59,7 @@ export async function openListenInbox(
     ? await open((warning) => messages.warn(noteText(warning)))
     : await openOnceThere(location, open, context, {
         message: ', and answers 503 meanwhile',
-        async begin(whyNot) {
-          const { answerMeanwhile } = await import('./answer-meanwhile.ts');
-          return answerMeanwhile(flags, context, whyNot);
-        },
+        begin: (whyNot) => answerMeanwhile(flags, context, whyNot),
       });
   try {
     await noteWaiting(inbox, inboxWords(flags, inbox.location), messages);

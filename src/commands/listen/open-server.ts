@@ -1,17 +1,11 @@
-import { describe } from '../../describe.ts';
 import { isLoopbackAddress } from '../../config/base-url.ts';
-import type { Context } from '../../context.ts';
 import { messageOf } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import { shellWord } from '../../front.ts';
 import type { Receiver } from '../../receiver/receiver.ts';
-import { slept } from '../../time/clock.ts';
-import type { CertificatePair } from '../../tls/issue-certificate.ts';
-import { ensureAuthority } from '../../tls/local-authority.ts';
-import { checkCertificate, readUserCertificate } from '../../tls/user-certificate.ts';
+import { certificateFiles, certificateFor, renewOwnCertificate } from './certificate.ts';
 import type { ListenOptions } from './command.ts';
 import type { Listening } from './print.ts';
-import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';
 import { onAbort } from './stop-condition.ts';
 
@@ -53,83 +47,16 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
     caPath: certificate.caPath,
   };
   announce(listening, session);
-  const renewal = renewCertificate(certificate, (pair) => server.renew(pair), session);
+  const use = server.renew.bind(server);
+  const renewal = renewOwnCertificate(certificate, use, context, stop.signal);
   onAbort(stop.stopping, () => server.endConnections());
   return {
-    files: await certificateFiles(certificate, (pair) => server.renew(pair), session),
+    files: await certificateFiles(certificate, use, flags, clock),
     listening,
     connections: () => server.connections(),
     async close(drainMs: number): Promise<void> {
       await server.close(drainMs);
       await renewal;
-    },
-  };
-}
-
-interface Certificate {
-  /** PEM; undefined for plain HTTP. */
-  readonly tls: CertificatePair | undefined;
-  /** For `curl --cacert`; undefined when the certificate is not ours. */
-  readonly caPath: string | undefined;
-}
-
-export async function certificateFor(
-  flags: Pick<ListenOptions, 'http' | 'cert' | 'key'>,
-  { paths, clock }: Pick<Context, 'paths' | 'clock'>,
-): Promise<Certificate> {
-  const { http, cert, key } = flags;
-  if (http) return { tls: undefined, caPath: undefined };
-  if (cert !== undefined && key !== undefined) {
-    return { tls: await readUserCertificate(cert, key, clock.now()), caPath: undefined };
-  }
-  const { caPath, certPem, keyPem } = await ensureAuthority(paths.dataDir, clock);
-  return { tls: { certPem, keyPem }, caPath };
-}
-
-/** Between two checks, in milliseconds: certificates are renewed days before they expire. */
-const checkEveryMs = 3_600_000;
-
-const renewed = 'the certificate was renewed: new connections get the new one';
-
-async function renewCertificate(
-  { tls, caPath }: Certificate,
-  use: (pair: CertificatePair) => void,
-  { flags, context, stop }: ListenSession,
-): Promise<void> {
-  const { clock, messages } = context;
-  if (caPath === undefined) return;
-  for (let inUse = tls; await slept(clock, checkEveryMs, stop.signal);) {
-    try {
-      const { tls: next } = await certificateFor(flags, context);
-      if (next === undefined || next.certPem === inUse?.certPem) continue;
-      use(next);
-      inUse = next;
-      messages.note('renewed', renewed);
-    } catch (error) {
-      messages.note('not renewed', `the certificate was not renewed: ${describe(error).message}`);
-    }
-  }
-}
-
-async function certificateFiles(
-  { tls }: Certificate,
-  renew: (pair: CertificatePair) => void,
-  { flags: { cert, key }, context: { clock } }: ListenSession,
-): Promise<RenewedFiles | undefined> {
-  if (cert === undefined || key === undefined) return undefined;
-  if (!(await isReadAgain(cert)) || !(await isReadAgain(key))) return undefined;
-  let inUse = tls;
-  return {
-    subject: 'the certificate was',
-    paths: [cert, key],
-    use(contents) {
-      const [certPem = '', keyPem = ''] = contents.map((pem) => pem.toString('latin1'));
-      const next = { certPem, keyPem };
-      if (next.certPem === inUse?.certPem && next.keyPem === inUse.keyPem) return undefined;
-      checkCertificate(cert, key, next, clock.now());
-      renew(next);
-      inUse = next;
-      return renewed;
     },
   };
 }

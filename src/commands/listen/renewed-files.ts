@@ -34,6 +34,7 @@ export async function renewFiles(
   { clock, messages, onHangup }: Pick<Context, 'clock' | 'messages' | 'onHangup'>,
   signal: AbortSignal,
 ): Promise<void> {
+  if (files.length === 0) return;
   const looks = files.map((watched) => lookAt(watched, { clock, messages }));
   let looking = Promise.resolve();
   const lookAgain = (isAsked: boolean): Promise<void> =>

@@ -1,20 +1,101 @@
+import { hostname } from 'node:os';
+import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
-import type { CurrentKeys } from '../../receiver/credentials.ts';
-import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
+import { CurrentKeys } from '../../receiver/credentials.ts';
+import type { ReceiverNote } from '../../receiver/errors.ts';
+import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
+import { repairOutputFile } from '../../receiver/targets/append.ts';
 import type { Target } from '../../receiver/targets/target.ts';
+import { withoutInboxPassword } from '../flags/resolve-inbox.ts';
+import { leadPlaceOf, resolveScheme } from '../flags/resolve-scheme.ts';
 import type { ListenOptions } from './command.ts';
+import { namedInbox, openListenInbox } from './listen-inbox.ts';
+import type { RenewedFiles } from './renewed-files.ts';
 import type { StopCondition } from './stop-condition.ts';
+import { openTarget, type OpenTargetOptions, type TargetDefinition, targetDefinitions } from './targets.ts';
 
-/** The values that the parts of one run share. */
-export interface ListenSession {
+/** The steps that close a run, however it ends; the last one is first. */
+export type Closers = (() => Promise<void> | void)[];
+
+/** A run before anything is open. */
+export interface ListenRun {
   readonly flags: ListenOptions;
   readonly context: Context;
+  readonly settings: Settings;
+  readonly stop: StopCondition;
+  readonly closers: Closers;
+}
+
+/** The values that the parts of one run share. */
+export interface ListenSession extends ListenRun {
+  readonly note: (note: ReceiverNote) => void;
   readonly verifier: CurrentKeys;
   readonly targets: readonly Target[];
   readonly inbox: Inbox;
   readonly location: InboxLocation;
+  /** The file that holds the URL of the inbox, where its password may be renewed. */
+  readonly credentials: RenewedFiles | undefined;
   readonly metrics: ReceiverMetrics | undefined;
-  readonly stop: StopCondition;
+  /** Aborts what the targets have in flight. */
+  readonly attempts: AbortController;
+}
+
+/** Opens what the flags name: the targets, then the inbox. */
+export async function openSession(run: ListenRun): Promise<ListenSession> {
+  const { flags, context, settings, closers } = run;
+  const verifier = new CurrentKeys(await resolveScheme(flags, settings, context));
+  const definitions = await targetDefinitions(flags);
+  const namedLocation = await namedInbox(flags, settings, context);
+  const attempts = new AbortController();
+  const opening: OpenTargetOptions = {
+    context,
+    note: noteWith(context.messages),
+    timeoutMs: settings.timeoutMs,
+    env: withoutInboxPassword(flags, context.env),
+    scheme: verifier.scheme.name,
+    // Other machines may share a database.
+    host: typeof namedLocation === 'object' ? hostname() : undefined,
+    signal: attempts.signal,
+  };
+  const targets = await openTargets(definitions, opening, closers);
+  const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(context.clock, targets);
+  const opened = await openListenInbox(flags, context, {
+    namedLocation,
+    verifier,
+    targets,
+    attemptMs: settings.timeoutMs,
+    onCommit: metrics?.committed.bind(metrics),
+  });
+  const { inbox } = opened;
+  closers.push(() => inbox.close());
+  const { idField } = leadPlaceOf(settings, flags.leadAt);
+  for (const [i, { to }] of definitions.entries()) {
+    const isCut = 'output' in to && (await repairOutputFile(to.output, inbox, idField, opening.host));
+    // The target has seen the file as it was.
+    if (isCut) targets[i]?.reopen?.();
+  }
+  return { ...run, ...opened, note: opening.note, verifier, targets, metrics, attempts };
+}
+
+const noteWith =
+  (messages: Context['messages']) =>
+  ({ kind, cause = '', message, isWarning }: ReceiverNote): void => {
+    if (isWarning === true) messages.warn(message);
+    else messages.note(`${kind} ${cause}`, message);
+  };
+
+async function openTargets(
+  definitions: readonly TargetDefinition[],
+  opening: OpenTargetOptions,
+  closers: Closers,
+): Promise<readonly Target[]> {
+  const targets: Target[] = [];
+  closers.push(opening.context.onHangup(() => targets.forEach((target) => target.reopen?.())));
+  closers.push(async () => {
+    for (const target of targets) await target.close?.();
+  });
+  for (const definition of definitions) targets.push(await openTarget(definition, opening));
+  return targets;
 }

@@ -6,6 +6,7 @@ import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
 import {
   backlogCache,
   backlogFamilies,
+  inboxUp,
   poolFamilies,
   processFamilies,
 } from '../../receiver/process-metrics.ts';
@@ -53,12 +54,5 @@ export async function startAdmin(
   }
   return server;
 }
-
-export const inboxUp = (value: 0 | 1): MetricFamily =>
-  gauge(
-    'leads_inbox_up',
-    'Whether the inbox answers: what is read from it is absent where it does not.',
-    value,
-  );
 
 const build = { suffix: '_info', labels: { version: LEADS_VERSION }, value: 1 } as const;

@@ -102,16 +102,16 @@ export function outcomeOf(cause: StopCause, count: number | undefined, signal: A
 
 const lookEveryMs = 20;
 
+/** Resolves when none of the leads waits for a target, and when `signal` aborts. */
 export async function everyTargetHad(
   leadIds: readonly string[],
   inbox: Pick<Inbox, 'forwards'>,
   clock: Pick<Clock, 'sleep'>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const leadId of leadIds) {
-    while (await isWaiting(leadId, inbox)) if (!(await slept(clock, lookEveryMs, signal))) return;
-  }
+  const isAnyWaiting = async (): Promise<boolean> => {
+    const forwards = await inbox.forwards(leadIds);
+    return [...forwards.values()].flat().some(({ state }) => state === 'waiting');
+  };
+  while (await isAnyWaiting()) if (!(await slept(clock, lookEveryMs, signal))) return;
 }
-
-const isWaiting = async (leadId: string, inbox: Pick<Inbox, 'forwards'>): Promise<boolean> =>
-  (await inbox.forwards([leadId])).get(leadId)?.some(({ state }) => state === 'waiting') === true;

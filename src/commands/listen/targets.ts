@@ -166,7 +166,7 @@ async function addressOf({ to }: TargetDefinition): Promise<string> {
 const nameOf = ({ to }: TargetDefinition): string =>
   'forward' in to ? to.forward.origin : 'exec' in to ? 'that command' : to.output;
 
-interface OpenOptions {
+export interface OpenTargetOptions {
   readonly context: Context;
   readonly env: Context['env'];
   readonly timeoutMs: number;
@@ -177,7 +177,7 @@ interface OpenOptions {
   readonly signal: AbortSignal;
 }
 
-export async function openTarget(definition: TargetDefinition, options: OpenOptions): Promise<Target> {
+export async function openTarget(definition: TargetDefinition, options: OpenTargetOptions): Promise<Target> {
   const { when: where, giveUpMs } = definition;
   const { clock } = options.context;
   const unlimited = { categories: [], since: undefined, until: undefined };
@@ -190,7 +190,7 @@ export async function openTarget(definition: TargetDefinition, options: OpenOpti
 
 async function openPlace(
   { to, keepPath, where }: TargetDefinition,
-  { context, env, timeoutMs, scheme, host, note, signal }: OpenOptions,
+  { context, env, timeoutMs, scheme, host, note, signal }: OpenTargetOptions,
 ): Promise<Target> {
   const { clock, globals, killGroup, messages, paths, pid } = context;
   if ('exec' in to) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withinTenth } from '../../../src/commands/listen/within-tenth.ts';
+import { withinTenth } from '../../../src/commands/listen/open-receiver.ts';
 
 test('what takes long is done in a tenth of the time, and what is short each time', () => {
   let now = 0;
