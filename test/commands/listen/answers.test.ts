@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { leads } from '../../support/run.ts';
-import { listenInEachTest, token } from './support.ts';
+import { listenInEachTest } from './support.ts';
 
 const start = listenInEachTest();
 
@@ -33,26 +33,9 @@ describe('the answer of listen', () => {
 
   it.each([
     { what: 'a wrong token', headers: { 'x-webhook-token': 'x' }, status: 401, reason: 'wrong_credential' },
-    { what: 'no token', headers: {}, status: 401, reason: 'missing_credential' },
-    {
-      what: 'two tokens',
-      headers: { 'x-webhook-token': [token, token] },
-      status: 401,
-      reason: 'repeated_credential',
-    },
     { what: 'another path', path: '/other', status: 404, reason: 'wrong_path' },
     { what: 'another method', method: 'PUT', status: 405, reason: 'wrong_method' },
-    {
-      what: 'another content type',
-      body: 'id=a',
-      headers: { 'x-webhook-token': token, 'content-type': 'text/plain' },
-      status: 415,
-      reason: 'wrong_content_type',
-    },
-    { what: 'a body that is not JSON', body: '{"id":', status: 400, reason: 'not_json' },
     { what: 'a body without an id', body: '{"x":1}', status: 400, reason: 'not_a_lead' },
-    { what: 'an id of a megabyte', body: { id: 'x'.repeat(1_000_000) }, status: 400, reason: 'not_a_lead' },
-    { what: 'a body with two ids', body: '{"id":"a","id":"b"}', status: 400, reason: 'not_a_lead' },
     {
       what: 'a body of more than 1 MiB',
       body: Buffer.alloc(1_100_000, ' '),

@@ -85,20 +85,6 @@ describe('--exec', () => {
       .poll(() => listener.forwards())
       .toMatchObject([{ ok: false, state: 'waiting', answer: 'spawn E2BIG' }]);
   });
-
-  it('tries again while the command fails', async () => {
-    const listener = await start(['--exec', 'exit 3', '--format', 'events']);
-    expect((await listener.post({ id: 'a' })).status).toBe(200);
-    await expect
-      .poll(() => {
-        listener.clock.advance(1000);
-        return listener.forwards().slice(0, 2);
-      })
-      .toMatchObject([
-        { target: 'exec', attempt: 1, ok: false, state: 'waiting', answer: 'exit 3' },
-        { target: 'exec', attempt: 2, ok: false, state: 'waiting', answer: 'exit 3' },
-      ]);
-  });
 });
 
 describe('--exec with a slow command', () => {

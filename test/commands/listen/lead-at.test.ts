@@ -2,8 +2,6 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/secret.ts';
-import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { leads } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 import { answering, appInEachTest, startApp } from './app.ts';
@@ -64,21 +62,6 @@ describe('a lead in an envelope', () => {
     await found.stop();
     expect(deliveries(found.events())).toMatchObject([
       { detail: expect.stringContaining("--lead-at '' or --lead-at /payload/* says which") as string },
-    ]);
-  });
-
-  it.each([
-    [['--lead-at', '/data'], `{"x":${leadText('a')}}`, /nothing at \/data, where --lead-at says/],
-    [[], `{"x":${leadText('a')},"y":${leadText('b')}}`, /more than one object.*--lead-at/],
-    [[], '[]', /the body is an empty array/],
-    [['--lead-at', '/x/0'], `{"x":[${leadText('a')},${leadText('b')}]}`, /has 2 elements.*--lead-at \/x\/\*/],
-    [['--lead-at', ''], '[]', /is empty/],
-  ])('is not taken with %j from %s', async (flags, body, detail) => {
-    const listener = await start([...flags, '--format', 'events']);
-    expect(await listener.post(body)).toMatchObject({ status: 400, body: { error: 'not_a_lead' } });
-    await listener.stop();
-    expect(deliveries(listener.events())).toMatchObject([
-      { reason: 'not_a_lead', detail: expect.stringMatching(detail) as string },
     ]);
   });
 
@@ -147,18 +130,6 @@ describe('several leads in one delivery', () => {
     expect(run.stderr.match(/POST \//g)).toHaveLength(2);
   });
 
-  it('are stored all or none', async () => {
-    const listener = await start(['--lead-at', '/leads']);
-    const refused = await listener.post(`{"leads":[${leadText('a')},{"category":"x"}]}`);
-    expect(refused).toMatchObject({ status: 400, body: { error: 'not_a_lead' } });
-    const run = await listener.stop();
-    expect(run.stdout).toContain("lead 2 at /leads: there is no 'id'");
-    const { home } = listener;
-    expect((await leads(['inbox', 'export'], { home })).stdout).toBe('');
-    const listed = await leads(['inbox', 'list', '--json'], { home });
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ verdict: 'rejected', leadId: null }]);
-  });
-
   it('count each for --count, are shown with their number, and printed each on a line', async () => {
     const counted = await start(['--count', '2', '--format', 'leads']);
     await counted.post(`[${leadText('a')},${leadText('b')}]`);
@@ -181,44 +152,6 @@ describe('several leads in one delivery', () => {
 });
 
 describe('what is done with several leads', () => {
-  it('is one forward of the whole body, as long as both of them wait', async () => {
-    let status = 400;
-    const behind = await app((request, response) => answering(status)(request, response));
-    const argv = ['--forward-to', `${behind.url}/hook`, '--format', 'events'];
-    const listener = await start(argv);
-    const body = ` {"leads": [ ${leadText('a')} , ${leadText('b')} ] }`;
-    expect((await listener.post(body)).body).toMatchObject({ status: 'accepted' });
-    await until(() => listener.forwards().length === 2);
-    status = 200;
-    expect((await listener.post(leadText('a'))).body).toEqual({ status: 'duplicate', id: 'a' });
-    expect((await listener.post(body)).body).toEqual({
-      status: 'duplicate',
-      leads: [
-        { status: 'duplicate', id: 'a' },
-        { status: 'duplicate', id: 'b' },
-      ],
-    });
-    await until(() => {
-      listener.clock.advance(1000);
-      return listener.forwards().length === 4;
-    });
-    expect(behind.received.map((got) => got.body.toString('utf8'))).toEqual([body, body]);
-    const headers = behind.received.map(({ rawHeaders }) => [
-      rawHeaders[rawHeaders.indexOf('leads-lead-id') + 1],
-      rawHeaders[rawHeaders.indexOf('leads-attempt') + 1],
-    ]);
-    expect(headers).toEqual([
-      ['a,b', '1'],
-      ['a,b', '2'],
-    ]);
-    expect(listener.forwards().map(({ leadId, state, attempt }) => [leadId, state, attempt])).toEqual([
-      ['a', 'waiting', 1],
-      ['b', 'waiting', 1],
-      ['a', 'done', 2],
-      ['b', 'done', 2],
-    ]);
-  });
-
   it('is done again by inbox retry, with the whole body, once', async () => {
     const failing = await startApp(answering(500));
     const port = Number(new URL(failing.url).port);
@@ -265,45 +198,4 @@ describe('what is done with several leads', () => {
     expect(readFileSync(join(directory, 'b'), 'utf8')).toBe(leadText('b'));
     expect(readFileSync(output, 'utf8').trim().split('\n').sort()).toEqual(written);
   });
-
-  it('is one forward at a time for each lead, however the deliveries overlap', async () => {
-    const answer: (() => void)[] = [];
-    const behind = await app(
-      (request, response) => void answer.push(() => answering(200)(request, response)),
-    );
-    const listener = await start(['--forward-to', behind.url]);
-    const first = listener.post(`[${leadText('a')},${leadText('b')}]`);
-    await until(() => answer.length === 1, 'the first forward');
-    const second = listener.post(`[${leadText('b')},${leadText('c')}]`);
-    await until(() => answer.length === 2, 'the second forward');
-    const third = listener.post(leadText('b'));
-    for (const release of answer.splice(0)) release();
-    expect((await first).body).toMatchObject({ leads: [{ status: 'accepted' }, { status: 'accepted' }] });
-    expect((await second).body).toMatchObject({ leads: [{ status: 'duplicate' }, { status: 'accepted' }] });
-    expect((await third).body).toEqual({ status: 'duplicate', id: 'b' });
-    const { rawHeaders = [] } = behind.received[1] ?? {};
-    expect(rawHeaders[rawHeaders.indexOf('leads-lead-id') + 1]).toBe('c');
-    expect(behind.received).toHaveLength(2);
-  });
-});
-
-it('takes several leads that one nonce signs as one honest retry, or as one replay', async () => {
-  const secret = `whsec_${Buffer.from('a secret of the tests').toString('base64')}`;
-  const listener = await start(['--scheme', 'standard-webhooks', '--secret', secret, '--format', 'events']);
-  const scheme = schemeNamed('standard-webhooks');
-  const post = async (body: string) => {
-    const message = { method: 'POST', url: listener.url, body: Buffer.from(body), id: 'msg_1' };
-    const headers = scheme.sign(message, scheme.key(new Secret(secret)), listener.clock.now());
-    return listener.post(body, Object.fromEntries(headers));
-  };
-  const body = `[${leadText('a')},${leadText('b')}]`;
-  expect((await post(body)).body).toMatchObject({ status: 'accepted' });
-  expect((await post(body)).body).toMatchObject({ status: 'duplicate', leads: [{ id: 'a' }, { id: 'b' }] });
-  expect(await post(`[${leadText('a')},${leadText('c')}]`)).toMatchObject({
-    status: 401,
-    body: { error: 'replayed_nonce' },
-  });
-  await listener.stop();
-  const rejected = listener.events().filter(({ verdict }) => verdict === 'rejected');
-  expect(rejected).toMatchObject([{ reason: 'replayed_nonce', leadId: null }]);
 });

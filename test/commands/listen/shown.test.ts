@@ -96,16 +96,6 @@ describe('the messages of listen', () => {
     expect(listener.stdout.text()).not.toContain(signature);
   });
 
-  it('note once that a former secret is still used', async () => {
-    const listener = await start(['--token', 'new-token', '--token', 'old-token']);
-    for (const id of ['a', 'b']) await listener.post({ id }, { 'x-webhook-token': 'old-token' });
-    const messages = listener.stderr
-      .text()
-      .split('\n')
-      .filter((line) => line.startsWith('note: '));
-    expect(messages).toEqual(['note: deliveries still use secret 2 of 2']);
-  });
-
   it('warn when other machines can reach the port', async () => {
     const listener = await start(['--host', '0.0.0.0']);
     expect(listener.stderr.text()).toContain('warning: bound to 0.0.0.0');
