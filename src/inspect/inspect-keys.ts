@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret } from '../secret.ts';
-import { setNewest } from '../set-newest.ts';
 import type { Clock } from '../time/clock.ts';
 import type { WireSession } from './wire.ts';
 
@@ -97,3 +96,11 @@ export class InspectKeys {
 const newSecret = (): Secret => new Secret(randomBytes(32).toString('base64url'));
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64');
+
+/** Sets the key as the newest of its map. Of more keys than `limit`, the oldest is forgotten. */
+export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, limit: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest = key] = map.keys();
+  if (map.size > limit) map.delete(oldest);
+}

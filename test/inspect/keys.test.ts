@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InspectKeys } from '../../src/inspect/inspect-keys.ts';
+import { InspectKeys, setNewest } from '../../src/inspect/inspect-keys.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
 import { FakeClock } from '../support/clock.ts';
 import { inspect, post, send } from './support.ts';
@@ -92,4 +92,15 @@ it('the page of a used address is not opened, and tokens of sessions do not open
   for (const one of [token, page.token]) {
     expect((await send(`${page.origin}/api/inbox`, { headers: { [tokenHeader]: one } })).status).toBe(200);
   }
+});
+
+it('forgets the key that was set longest ago', () => {
+  const map = new Map<string, number>();
+  for (const key of ['a', 'b', 'a', 'c']) setNewest(map, key, map.size, 2);
+  expect([...map.keys()]).toEqual(['a', 'c']);
+  setNewest(map, 'c', 7, 2);
+  expect([...map]).toEqual([
+    ['a', 2],
+    ['c', 7],
+  ]);
 });

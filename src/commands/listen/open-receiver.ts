@@ -4,12 +4,13 @@ import type { ForwardWorker } from '../../receiver/forward-worker.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
 import { createReceiver, type Receiver, type ReceiverOptions } from '../../receiver/receiver.ts';
 import type { Clock } from '../../time/clock.ts';
+import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
 import { leadPlaceOf } from '../flags/resolve-scheme.ts';
+import type { Simulation } from './command.ts';
 import type { DeliveryOutput } from './print.ts';
 import type { ListenSession } from './session.ts';
-import { SimulatedFailures } from './simulated-failures.ts';
 import { everyTargetHad } from './stop-condition.ts';
 
 /** The receiver as the flags ask for it. It prints and counts what it has answered. */
@@ -94,4 +95,49 @@ export function withinTenth<Args extends readonly unknown[], T>(
     owed += clock.steady() - start;
     return result;
   };
+}
+
+interface SimulatedFailuresOptions extends Simulation {
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly signal: AbortSignal;
+}
+
+/** `--simulate`: fails on purpose, so that a service is seen to send again. */
+class SimulatedFailures {
+  readonly #options: SimulatedFailuresOptions;
+  readonly #failuresOf = new Map<string, number>();
+
+  constructor(options: SimulatedFailuresOptions) {
+    this.#options = options;
+  }
+
+  /** The answer that replaces taking the leads of a delivery; undefined to take them. */
+  failureFor(leadIds: readonly string[]): Rejection | undefined {
+    const { status, failFirst } = this.#options;
+    if (status !== undefined && status >= 300) {
+      return { ...rejection('told_to_fail', `answered ${status}, as --simulate says`), status };
+    }
+    if (failFirst === undefined) return undefined;
+    const failures = [...new Set(leadIds)].map((leadId) => this.#nextFailureOf(leadId, failFirst));
+    return failures.find((failure) => failure !== undefined);
+  }
+
+  #nextFailureOf(leadId: string, failFirst: number): Rejection | undefined {
+    const times = (this.#failuresOf.get(leadId) ?? 0) + 1;
+    if (times > failFirst) return undefined;
+    this.#failuresOf.set(leadId, times);
+    return rejection('told_to_fail', `failed on purpose, ${times} of ${failFirst} (--simulate)`);
+  }
+
+  /** The status of a success may be any 2xx. */
+  statusFor(status: number): number {
+    return status === 200 ? (this.#options.status ?? status) : status;
+  }
+
+  wait(): Promise<void> | undefined {
+    const { delayMs, clock, signal } = this.#options;
+    if (delayMs === undefined || signal.aborted) return undefined;
+    // A delay that is interrupted is no failure: the answer is sent at once then.
+    return clock.sleep(delayMs, signal).catch(() => undefined);
+  }
 }
