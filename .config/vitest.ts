@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const shared = {
   environment: 'node',
@@ -26,7 +27,7 @@ const proofs = [
   'test/commands/export/lone-nights.test.ts',
   'test/commands/verify/every-fix.test.ts',
   'test/check/{broken-receivers,hostile-answers}.test.ts',
-  'test/cli/{audit,completion,files-of-others,github-action,little-memory,man-pages,no-telemetry,no-writable-home,stream-output,waiting}.test.ts',
+  'test/cli/{completion,files-of-others,github-action,little-memory,man-pages,no-telemetry,no-writable-home,stream-output,waiting}.test.ts',
 ];
 
 /** Files whose tests use PostgreSQL as well, where the project has one. */
@@ -36,6 +37,18 @@ const onBothDatabases = [
   'test/commands/listen/{exec,secret-renewal}.test.ts',
   'test/cli/inspect.test.ts',
 ];
+
+/** Files that take half a minute each: one that began last would run alone. */
+const longest = ['docs/walk', 'services/learnt', 'library/types/package-types', 'faults/acknowledged'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      longest.some((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 const onDemand = 'test/support/postgres/on-demand.ts';
 const setup = ['test/support/temporary.ts', 'test/support/build.ts'];
@@ -53,6 +66,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     // Many tests wait for processes and clocks: one worker more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -29,7 +29,9 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     const first = await listenProcess(['--token', token, '--port', port]);
     const { home } = first;
     const output = join(home, 'leads.ndjson');
-    const argv = ['--token', token, '--port', port, ...(what === 'the inbox' ? [] : ['--output', output])];
+    // A claim lasts ten seconds longer than an attempt can, and so does the wait for the last lead.
+    const argv = ['--token', token, '--port', port, '--timeout', '5s'];
+    if (what !== 'the inbox') argv.push('--output', output);
     await first.end('SIGINT');
     const env = temporaryIn(home);
     mkdirSync(env.TMPDIR);

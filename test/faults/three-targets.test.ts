@@ -110,7 +110,9 @@ it('promise 3: what was acknowledged reaches each of three targets that break fo
   const rotations = [() => file.rename(), () => file.remove(), () => file.replaceDirectory()];
 
   const port = String(await freePort());
-  const argv = ['--token', token, '--port', port, '--forward-to', app.url, '--output', file.path];
+  // A claim lasts ten seconds longer than an attempt can, and so does the wait for the last lead.
+  const argv = ['--token', token, '--port', port, '--timeout', '5s'];
+  argv.push('--forward-to', app.url, '--output', file.path);
   argv.push(
     '--exec',
     `test ! -e ${commandBroken} && lead=$(cat) && printf '%s\\n' "$lead" >> ${commandFile}`,

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { full } from '../support/faults.ts';
 
 /** One exhaustive search: every state that the model reaches, and with `isLiveness` every way that never ends. */
 interface Search {
@@ -29,12 +30,20 @@ const missing = ['spin', 'gcc'].filter((program) => spawnSync(program, ['--versi
 if (missing.length > 0 && process.env['CI'] !== undefined)
   throw new Error(`not installed: ${missing.join()}`);
 
-/** The protocol as it is, with all that may go wrong together. */
+/**
+ * The protocol as it is, with all that may go wrong together. The model does not follow the source by itself, so the large
+ * searches, of minutes, are for a change of the model and for a release.
+ */
 const searches: Record<string, Search> = {
-  'one sender, three faults': { senders: 1, faults: 3 },
-  'two senders, two faults': { senders: 2, faults: 2 },
-  'every way ends: one sender, two faults': { senders: 1, faults: 2, isLiveness: true },
-  'every way ends: two senders, one fault': { senders: 2, faults: 1, isLiveness: true },
+  'one sender, two faults': { senders: 1, faults: 2 },
+  'two senders, one fault': { senders: 2, faults: 1 },
+  'every way ends: one sender, one fault': { senders: 1, faults: 1, isLiveness: true },
+  ...(full && {
+    'one sender, three faults': { senders: 1, faults: 3 },
+    'two senders, two faults': { senders: 2, faults: 2 },
+    'every way ends: one sender, two faults': { senders: 1, faults: 2, isLiveness: true },
+    'every way ends: two senders, one fault': { senders: 2, faults: 1, isLiveness: true },
+  }),
 };
 
 /** What the monitor asserts: what was acknowledged is stored, and a target has what is done. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pairedRatios, ratios, repeatedMedians, spreadOf } from './ratios.ts';
+import { lookForRegression, pairedRatios, ratios, spreadOf } from './ratios.ts';
 
 /** Each measurement takes what its kind costs, more with everything that was measured before it. */
 function drifting(costs: Readonly<Record<string, number>>, drift: number) {
@@ -24,13 +24,26 @@ it('ratios are those of neighbours', async () => {
   expect(order.join('')).toBe('ABABAB');
 });
 
+const { NaN: noNumber } = Number;
+
 it.each<[string, number[], number[], boolean]>([
-  ['the first repetition is within the limit', [1.1], [1.1], false],
-  ['one of three is', [1.2, 1.3, 1.05], [1.2, 1.3, 1.05], false],
+  ['the first look is within its own limit', [1.05], [1.05], false],
+  ['the first look is only within the limit of the others', [1.06, 1.1], [1.06, 1.1], false],
+  ['one of three is within its limit', [1.2, 1.3, 1.1], [1.2, 1.3, 1.1], false],
   ['none is', [1.2, 1.11, 1.3, 1], [1.2, 1.11, 1.3], true],
-  ['nothing can be said', [Number.NaN, Number.NaN, Number.NaN], [Number.NaN, Number.NaN, Number.NaN], true],
-])('%s', async (_, given, medians, isSlower) => {
+  ['nothing can be said', [noNumber, noNumber, noNumber], [noNumber, noNumber, noNumber], true],
+])('looks for a regression where %s', async (_, given, medians, isSlower) => {
   const left = [...given];
-  const repeat = () => Promise.resolve([left.shift() ?? 0]);
-  expect(await repeatedMedians({ times: 3, limit: 1.1 }, repeat)).toEqual({ medians, isSlower });
+  const looks = [
+    { pairs: 4, limit: 1.05 },
+    { pairs: 7, limit: 1.1 },
+    { pairs: 11, limit: 1.1 },
+  ];
+  const asked: number[] = [];
+  const measurePairs = (pairs: number) => {
+    asked.push(pairs);
+    return Promise.resolve([left.shift() ?? 0]);
+  };
+  expect(await lookForRegression(looks, measurePairs)).toEqual({ medians, isSlower });
+  expect(asked).toEqual([4, 7, 11].slice(0, medians.length));
 });

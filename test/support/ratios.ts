@@ -37,22 +37,23 @@ export const pairedRatios = (rounds: number, a: Measurement, b: Measurement): Pr
   );
 };
 
-interface Repetitions {
-  readonly times: number;
+/** So many pairs, and the limit that their median must not exceed. */
+export interface Look {
+  readonly pairs: number;
   readonly limit: number;
 }
 
 /**
- * The medians of repetitions, of which all have to be above the limit for a regression: the first one at or below it is
- * the last. A median that is no number is above it.
+ * Looks at new pairs until a median is within its limit, which ends it: a regression exceeds the limit of every look. A median
+ * that is no number exceeds it.
  */
-export async function repeatedMedians(
-  { times, limit }: Repetitions,
-  repeat: () => Promise<readonly number[]>,
+export async function lookForRegression(
+  looks: readonly Look[],
+  measurePairs: (pairs: number) => Promise<readonly number[]>,
 ): Promise<{ readonly medians: readonly number[]; readonly isSlower: boolean }> {
   const medians: number[] = [];
-  while (medians.length < times) {
-    const middle = median(await repeat());
+  for (const { pairs, limit } of looks) {
+    const middle = median(await measurePairs(pairs));
     medians.push(middle);
     if (middle <= limit) return { medians, isSlower: false };
   }
