@@ -110,44 +110,6 @@ describe('the binary, from login to export', () => {
   });
 });
 
-describe('text from outside', () => {
-  it.runIf(process.platform === 'linux')('does not drive a terminal, and stays exact in a pipe', async () => {
-    const name = 'Eve\u001b]0;owned\u0007 \u001b[2J\u202egnp.exe \u009b31m\r!';
-    const evil = {
-      id: 'evil',
-      category: 'x',
-      contact: { name, email: '', phone: '' },
-      metadata: {},
-      createdAt: '2026-01-01T00:00:00Z',
-    };
-    const own = await startSandbox(
-      { records: [Buffer.from(JSON.stringify(evil))], apiKeys: ['evil-key-0123456789'] },
-      { clock: processHost().clock },
-    );
-    const env = { LEADS_API_KEY: 'evil-key-0123456789', LEADS_BASE_URL: own.url };
-    try {
-      const piped = await run('leads list --json', { env });
-      expect((JSON.parse(piped.stdout) as { contact: { name: string } }[])[0]?.contact.name).toBe(name);
-      for (const command of [
-        'list',
-        'list --json',
-        'list --format csv',
-        'list --format ndjson',
-        'show evil',
-        'export',
-      ]) {
-        const drawn = await run(`script -qec "$NODE $LEADS ${command}" /dev/null`, { env });
-        expect(drawn.stdout.replace(/\r+(\n|$)/g, '\n').replace(/\u001b\[\d+m/g, ''), command).not.toMatch(
-          /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/,
-        );
-        expect(drawn.stdout, command).toContain('Eve');
-      }
-    } finally {
-      await own.close();
-    }
-  });
-});
-
 it('starts without a home, a terminal or an environment', () => {
   const text = execFileSync(process.execPath, [bin, '--help'], {
     env: {},

@@ -1,21 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { answering, appInEachTest } from '../commands/listen/app.ts';
-import {
-  authorityOf,
-  binary,
-  environment,
-  freePort,
-  type ListenProcess,
-  listenProcess,
-} from '../support/listen-process.ts';
+import { authorityOf, type ListenProcess, listenProcess } from '../support/listen-process.ts';
 
 const run = promisify(execFile);
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
-const app = appInEachTest();
 const open: (() => Promise<unknown>)[] = [];
 
 async function start(...args: Parameters<typeof listenProcess>): Promise<ListenProcess> {
@@ -54,33 +45,6 @@ describe.skipIf(!hasCurl)('leads listen, by curl', () => {
     expect(await listener.end('SIGINT')).toBe(0);
     expect(listener.stdout()).toMatch(/accepted[^]*duplicate[^]*rejected/);
     expect(listener.stderr()).toContain('1 accepted, 1 duplicate, 1 rejected');
-  });
-
-  it('takes envelopes and arrays of leads, and knows each lead again after it was killed', async () => {
-    const argv = ['--token', 'secret', '--port', '0', '--format', 'leads'];
-    const first = await start([...argv, '--lead-at', '/data']);
-    expect(await curl(first, '{"id":"e1","data":{"id":"a","n":1.0}}')).toBe(
-      '{"status":"accepted","id":"a"} 200',
-    );
-    expect(await curl(first, '{"data":[{"id":"b"}, {"id": "c"}]}')).toBe(
-      '{"status":"accepted","leads":[{"status":"accepted","id":"b"},{"status":"accepted","id":"c"}]} 200',
-    );
-    expect(await curl(first, '{"id":"d"}')).toMatch(/not_a_lead.* 400$/);
-    await expect.poll(() => first.stdout()).toBe('{"id":"a","n":1.0}\n{"id":"b"}\n{"id":"c"}\n');
-    await first.end('SIGKILL');
-    const { home } = first;
-    await run(process.execPath, [binary, 'config', 'set', 'webhook.lead', '/leads'], {
-      env: environment(home),
-    });
-    const second = await start(argv, { home });
-    expect(await curl(second, '{"leads":[{"id":"c"},{"id":"d"},{"id":"a","n":2}]}')).toBe(
-      '{"status":"accepted","leads":[{"status":"duplicate","id":"c"},{"status":"accepted","id":"d"},' +
-        '{"status":"duplicate","id":"a"}]} 200',
-    );
-    expect(await second.end('SIGINT')).toBe(0);
-    expect(second.stderr()).toContain('1 accepted, 2 duplicate');
-    const exported = await run(process.execPath, [binary, 'inbox', 'export'], { env: environment(home) });
-    expect(exported.stdout).toBe('{"id":"a","n":1.0}\n{"id":"b"}\n{"id":"c"}\n{"id":"d"}\n');
   });
 
   it('runs the printed command as it stands', async () => {
@@ -127,25 +91,6 @@ describe.skipIf(!hasCurl)('leads listen, by curl', () => {
     expect(await new Promise((resolve) => listener.child.on('close', resolve))).toBe(7);
   });
 
-  it('forwards again what it was killed in the middle of, once its claim has ended', async () => {
-    let hold = true;
-    const behind = await app((request, response) => {
-      if (!hold) answering(200)(request, response);
-    });
-    const port = String(await freePort());
-    // A claim lasts ten seconds longer than an attempt can.
-    const argv = ['--token', 'secret', '--port', port, '--forward-to', behind.url, '--timeout', '100ms'];
-    const first = await start(argv);
-    expect(await curl(first, '{"id":"a"}')).toBe('{"status":"accepted","id":"a"} 200');
-    await expect.poll(() => behind.received.length).toBe(1);
-    await first.end('SIGKILL');
-    hold = false;
-    const second = await start(argv, { home: first.home });
-    expect(await curl(second, '{"id":"a"}')).toBe('{"status":"duplicate","id":"a"} 200');
-    await expect.poll(() => second.stdout()).toMatch(/forward: attempt 2: 200/);
-    expect(behind.received).toHaveLength(2);
-  });
-
   /** It prints a line for each delivery, and nothing before. */
   const onlyLeads = ['--token', 'secret', '--port', '0', '--format', 'leads'];
 
@@ -178,18 +123,5 @@ describe.skipIf(!hasCurl)('leads listen, by curl', () => {
     });
     expect(await new Promise((resolve) => listener.child.on('close', resolve))).toBe(8);
     expect(listener.stderr()).toContain('no space left on the device');
-  });
-
-  it('keeps its files to the owner', async () => {
-    const listener = await start(['--token', 'secret', '--port', '0']);
-    await curl(listener, '{"id":"a"}');
-    const { stdout } = await run('sh', ['-c', `stat -c '%a' '${join(listener.home, 'data')}'/inbox.db*`]);
-    expect(
-      stdout
-        .trim()
-        .split('\n')
-        .every((mode) => mode === '600'),
-    ).toBe(true);
-    expect(readFileSync(authorityOf(listener.home), 'utf8')).toContain('BEGIN CERTIFICATE');
   });
 });
