@@ -1,33 +1,53 @@
 import { randomBytes } from 'node:crypto';
 import type { CheckRequest, CheckSession, TestLead } from './session.ts';
 
-const sampleOf = (session: CheckSession): CheckRequest =>
-  session.deliveryOf({ id: 'leads-check', value: {}, madeAt: session.clock.now() });
+// These functions find the headers that prove the sender, by the scheme of the session, and make requests without a right proof.
+
+/** Whether the credential depends on the body: a token does not. */
+export const hasSignature = ({ signer: { scheme } }: CheckSession): boolean => scheme.ignoresBody !== true;
 
 /** Lower-case names of all headers that the scheme sends: the credential, its time and its id. */
-const proofHeaders = (session: CheckSession): string[] =>
-  sampleOf(session).genuine.map(([name]) => name.toLowerCase());
+function proofHeaders(session: CheckSession): string[] {
+  const sample = session.delivery({ lead: { id: 'leads-check', value: {}, madeAt: session.clock.now() } });
+  return sample.genuine.map(([name]) => name.toLowerCase());
+}
 
 /** Lower-case name of the header that holds the credential itself: the last of several. */
 export const credentialHeader = (session: CheckSession): string =>
   proofHeaders(session).findLast((name) => session.signer.scheme.credentialHeaders.includes(name)) ?? '';
 
-/** Whether the credential depends on the body: a token does not. */
-export const hasSignature = ({ signer: { scheme } }: CheckSession): boolean => scheme.ignoresBody !== true;
+/** The headers that hold a credential. */
+export function credentialsIn(
+  session: CheckSession,
+  headers: CheckRequest['headers'],
+): CheckRequest['headers'] {
+  const header = credentialHeader(session);
+  return headers.filter(([name]) => name.toLowerCase() === header);
+}
+
+export const credentialValue = (session: CheckSession, { headers }: CheckRequest): string =>
+  credentialsIn(session, headers).at(-1)?.[1] ?? '';
 
 /** A signature in hex or base64; no other part of a scheme's header but an id looks like it. */
 const signature = /[A-Za-z0-9+/_-]{20,}={0,2}/g;
 
-export const credentialValue = (session: CheckSession, { headers }: CheckRequest): string =>
-  headers.findLast(([name]) => name.toLowerCase() === credentialHeader(session))?.[1] ?? '';
-
 /** The signatures that these headers hold, or the token. */
-export function credentialTexts(session: CheckSession, headers: CheckRequest['headers']): string[] {
-  const header = credentialHeader(session);
-  return headers
-    .filter(([name]) => name.toLowerCase() === header)
-    .flatMap(([, value]) => (hasSignature(session) ? (value.match(signature) ?? []) : [value]));
-}
+export const credentialTexts = (session: CheckSession, headers: CheckRequest['headers']): string[] =>
+  credentialsIn(session, headers).flatMap(([, value]) =>
+    hasSignature(session) ? (value.match(signature) ?? []) : [value],
+  );
+
+/** `change` is given the name of a header in lower case, and its value. */
+export const withChangedHeaders = (
+  request: CheckRequest,
+  change: (name: string, value: string) => string,
+): CheckRequest => ({
+  ...request,
+  headers: request.headers.map(([name, value]) => [name, change(name.toLowerCase(), value)]),
+});
+
+export const withContentType = (request: CheckRequest, type: string): CheckRequest =>
+  withChangedHeaders(request, (name, value) => (name === 'content-type' ? type : value));
 
 export function withCredential(
   session: CheckSession,
@@ -35,10 +55,7 @@ export function withCredential(
   change: (value: string) => string,
 ): CheckRequest {
   const header = credentialHeader(session);
-  const headers = request.headers.map(
-    ([name, value]) => [name, name.toLowerCase() === header ? change(value) : value] as const,
-  );
-  return { ...request, headers };
+  return withChangedHeaders(request, (name, value) => (name === header ? change(value) : value));
 }
 
 /** Another token, or the header with another signature in the place of the last one: as long, and of letters and digits. */
@@ -47,11 +64,12 @@ export const otherCredential = (value: string): string =>
 
 /** A delivery of the lead whose credential is as long as the right one, so that nothing but its characters differs. */
 export const forgedDelivery = (session: CheckSession, lead: TestLead): CheckRequest =>
-  withCredential(session, session.deliveryOf(lead), otherCredential);
+  withCredential(session, session.delivery({ lead }), otherCredential);
 
+/** A delivery of the lead with the right signature of another body. */
 export function withForeignSignature(session: CheckSession, lead: TestLead): CheckRequest {
-  const body = Buffer.from(JSON.stringify({ ...lead.value, category: otherCredential('changed') }));
-  return { ...session.deliveryOf(lead), headers: session.deliveryOf(lead, { body }).headers };
+  const body = JSON.stringify({ ...lead.value, category: otherCredential('changed') });
+  return { ...session.delivery({ lead }), headers: session.delivery({ lead, body }).headers };
 }
 
 /** The requests in one, with both signatures in one header, in this order; undefined where the scheme sends one alone. */

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { connect as connectPlain, type Socket } from 'node:net';
+import { addAbortSignal } from 'node:stream';
 import {
   connect as connectTls,
   type ConnectionOptions,
@@ -9,6 +11,7 @@ import {
 import { addressAttempts, limitTime } from '../http/client/limit-time.ts';
 import { type TlsTrust, trustOptions } from '../http/client/trust.ts';
 
+/** The address of a receiver, and how a connection to it is made and trusted. */
 export interface Endpoint {
   readonly url: URL;
   readonly isSecure: boolean;
@@ -42,23 +45,18 @@ export function endpointOf(url: URL, trust: TlsTrust, proxy: URL | undefined): E
 }
 
 /** A connection without a proxy, over TLS where the URL says so; destroyed when `signal` is aborted. */
-export function openSocket({ host, port, tls, isSecure }: Endpoint, signal: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = isSecure
-      ? connectTls({ ...tls, host, port })
-      : connectPlain({ ...addressAttempts, host, port });
-    const stop = (): void => void socket.destroy(new Error('aborted'));
-    signal.addEventListener('abort', stop, { once: true });
-    socket.once('close', () => signal.removeEventListener('abort', stop));
-    socket.once('error', reject);
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      socket.off('error', reject);
-      // Later errors are handled where the socket is read; without a listener node would throw them.
-      socket.on('error', () => undefined);
-      resolve(socket);
-    });
-    if (signal.aborted) stop();
-  });
+export async function openSocket(
+  { host, port, tls, isSecure }: Endpoint,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const socket = isSecure
+    ? connectTls({ ...tls, host, port })
+    : connectPlain({ ...addressAttempts, host, port });
+  // A later error shows where the socket is read; without a listener node would throw it.
+  socket.on('error', () => undefined);
+  addAbortSignal(signal, socket);
+  await once(socket, isSecure ? 'secureConnect' : 'connect');
+  return socket;
 }
 
 export type Handshake =

@@ -6,34 +6,31 @@ import { tunnelAgent } from '../http/client/tunnel.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Endpoint, openSocket } from './endpoint.ts';
 
-/** A request that is sent over a connection of its own; `host` is added, and `content-length` unless it is sent chunked. */
+/** A request over a connection of its own. `Host` is added, and `Content-Length` unless it is sent chunked. */
 export interface WireRequest {
   readonly method: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly query?: string | undefined;
   readonly body: Uint8Array;
   readonly isChunked?: boolean | undefined;
+  /** The body is sent in pieces over this time. */
   readonly sentWithinMs?: number | undefined;
 }
 
-/** The receiver's reaction to one request of a probe. That nothing came is an outcome, not an error. */
-export type Answer =
-  | {
-      readonly answered: true;
-      readonly status: number;
-      readonly headers: readonly (readonly [name: string, value: string])[];
-      readonly body: Buffer;
-      /** False when the body was cut off, or had not ended when the time was up. */
-      readonly isWhole: boolean;
-      /** From connecting to the end of the answer, in milliseconds. */
-      readonly ms: number;
-    }
-  | {
-      readonly answered: false;
-      /** `timeout`, `aborted`, or the system's, node's or TLS's own code such as `ECONNRESET`. */
-      readonly code: string;
-      readonly ms: number;
-    };
+/** How the receiver reacted to one request. That no answer came is an outcome too, not an error. */
+export interface Answer {
+  /** Undefined where no answer came; then `error` says why. */
+  readonly status: number | undefined;
+  /** `timeout`, `aborted`, or the code of the system, of node or of TLS such as `ECONNRESET`. */
+  readonly error: string | undefined;
+  /** Names and values of the headers, one on each line. */
+  readonly head: string;
+  readonly body: Buffer;
+  /** False when the body was cut off, or had not ended when the time was up. */
+  readonly isWhole: boolean;
+  /** From connecting to the end of the answer, in milliseconds. */
+  readonly ms: number;
+}
 
 export interface ExchangeOptions {
   readonly timeoutMs: number;
@@ -41,66 +38,69 @@ export interface ExchangeOptions {
   readonly clock: Clock;
 }
 
-const keptBytes = 65_536;
+/** In bytes: what comes after that is not read. */
+const longestAnswer = 65_536;
 
 /** The receiver ended the connection, or its process, instead of answering. */
-export const isCutOff = (answer: Answer): boolean =>
-  !answer.answered && /^(ECONNRESET|EPIPE|ECONNREFUSED|HPE_.*|closed)$/.test(answer.code);
+export const isCutOff = ({ error = '' }: Answer): boolean =>
+  /^(ECONNRESET|EPIPE|ECONNREFUSED|HPE_.*|closed)$/.test(error);
 
-export function exchange(
+export const exchange = (
   endpoint: Endpoint,
   request: WireRequest,
   options: ExchangeOptions,
-): Promise<Answer> {
-  return withinLimit(options, async (signal, elapsed) => {
+): Promise<Answer> =>
+  answerInTime(options, async (signal) => {
     const sent = open(endpoint, request, signal);
     // An answer that came while the body was being sent counts, although the connection then breaks.
     sent.on('error', () => undefined);
     try {
-      const answer = once(sent, 'response', { signal }) as Promise<[IncomingMessage]>;
+      const response = once(sent, 'response', { signal }) as Promise<[IncomingMessage]>;
       void writeBody(sent, request, options.clock, signal);
-      const [message] = await answer;
-      const { statusCode: status = 0, rawHeaders } = message;
-      const start = await readStart(message);
-      return { answered: true, status, headers: pairs(rawHeaders), ...start, ms: elapsed() };
+      const [message] = await response;
+      const { statusCode: status, rawHeaders } = message;
+      return { ...noAnswer, status, head: rawHeaders.join('\n'), ...(await readStart(message)) };
     } finally {
       sent.destroy();
     }
   });
-}
 
-export function exchangeBytes(endpoint: Endpoint, bytes: string, options: ExchangeOptions): Promise<Answer> {
-  return withinLimit(options, async (signal, elapsed) => {
+/** Sends bytes that may not be HTTP. Of an answer, only its status is read. */
+export const exchangeBytes = (endpoint: Endpoint, bytes: string, options: ExchangeOptions): Promise<Answer> =>
+  answerInTime(options, async (signal) => {
     const socket = await openSocket(endpoint, signal);
     socket.write(bytes, 'latin1');
     let text = '';
     for await (const chunk of socket as AsyncIterable<Buffer>) {
       text += chunk.toString('latin1');
-      if (text.includes('\r\n\r\n') || text.length >= keptBytes) break;
+      if (text.includes('\r\n\r\n') || text.length >= longestAnswer) break;
     }
     const status = /^HTTP\/1\.[01] (\d{3})[ \r\n]/.exec(text)?.[1];
-    if (status === undefined) return { answered: false, code: 'closed', ms: elapsed() };
-    const empty = { headers: [], body: Buffer.alloc(0), isWhole: true };
-    return { answered: true, status: Number(status), ...empty, ms: elapsed() };
+    if (status === undefined) return { ...noAnswer, error: 'closed' };
+    return { ...noAnswer, status: Number(status), isWhole: true };
   });
-}
+
+const noAnswer: Omit<Answer, 'ms'> = {
+  status: undefined,
+  error: undefined,
+  head: '',
+  body: Buffer.alloc(0),
+  isWhole: false,
+};
 
 /** Turns every error, and the end of the time, into an answer that did not come. */
-async function withinLimit(
+async function answerInTime(
   { timeoutMs, signal, clock }: ExchangeOptions,
-  work: (signal: AbortSignal, elapsed: () => number) => Promise<Answer>,
+  work: (signal: AbortSignal) => Promise<Omit<Answer, 'ms'>>,
 ): Promise<Answer> {
   const startedAt = clock.steady();
-  const elapsed = (): number => Math.round(clock.steady() - startedAt);
   const limit = limitTime(timeoutMs, signal);
-  try {
-    return await work(limit.signal, elapsed);
-  } catch (error) {
+  const answer = await work(limit.signal).catch((error: unknown) => {
     const { code, name } = error as NodeJS.ErrnoException;
-    return { answered: false, code: limit.reason() ?? code ?? name, ms: elapsed() };
-  } finally {
-    limit.clear();
-  }
+    return { ...noAnswer, error: limit.reason() ?? code ?? name };
+  });
+  limit.clear();
+  return { ...answer, ms: Math.round(clock.steady() - startedAt) };
 }
 
 function open(
@@ -132,7 +132,8 @@ async function writeBody(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const pieces = sentWithinMs === undefined ? (isChunked === true ? 2 : 1) : 5;
+  const chunks = isChunked === true ? 2 : 1;
+  const pieces = sentWithinMs === undefined ? chunks : 5;
   const size = Math.max(1, Math.ceil(body.length / pieces));
   try {
     for (let start = 0; start < body.length && !sent.destroyed; start += size) {
@@ -145,9 +146,7 @@ async function writeBody(
   }
 }
 
-async function readStart(
-  message: IncomingMessage,
-): Promise<{ readonly body: Buffer; readonly isWhole: boolean }> {
+async function readStart(message: IncomingMessage): Promise<Pick<Answer, 'body' | 'isWhole'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   let isWhole = true;
@@ -155,13 +154,10 @@ async function readStart(
     for await (const chunk of message as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length >= keptBytes) break;
+      if (length >= longestAnswer) break;
     }
   } catch {
     isWhole = false;
   }
-  return { body: Buffer.concat(chunks).subarray(0, keptBytes), isWhole };
+  return { body: Buffer.concat(chunks).subarray(0, longestAnswer), isWhole };
 }
-
-const pairs = (flat: readonly string[]): [string, string][] =>
-  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);

@@ -6,9 +6,9 @@ import type { Finding, Report } from '../output/report.ts';
 import { counted } from '../output/terminal/progress.ts';
 import { Secret } from '../secret.ts';
 import { formatDuration } from '../time/time-text.ts';
-import { withoutSensitive } from './disclosure.ts';
-import { withQuery } from './exchange.ts';
+import { type Answer, withQuery } from './exchange.ts';
 import { groupOf, levels } from './probe.ts';
+import { withoutSensitive } from './probes/leak.ts';
 import type { ProbeReport } from './run-probes.ts';
 import type { CheckRequest, CheckSession } from './session.ts';
 
@@ -52,70 +52,69 @@ export interface CheckRun {
 }
 
 export function checkReport(run: CheckRun): Report {
-  const { reports, session, baseline, startedAt } = run;
+  const { reports, session, startedAt } = run;
   const findings = reports.map((report) => describeProbe(report, run));
   const target = session.endpoint.url.href;
   const accepted = session.accepted();
   const count = (outcome: string): number => findings.filter((finding) => finding.outcome === outcome).length;
   const counts = { pass: count('pass'), fail: count('fail'), warn: count('warn'), skip: count('skip') };
-  const cut = reports.filter(({ isCut }) => isCut).length;
-  const unproven = reports.filter(({ finding }, i) => finding.isUnproven && findings[i]?.isReasonToFail);
-  const healed = reports
-    .filter(({ probe, finding }) => finding.result === 'pass' && baseline.has(probe.name))
-    .map(({ probe }) => probe.name);
-  const failed = reports.filter(({ finding }) => finding.result === 'fail').map(({ probe }) => probe.level);
-  const byLevel = levels
-    .filter((level) => failed.includes(level))
-    .map((level) => `${failed.filter((failedLevel) => failedLevel === level).length} ${level}`);
   const ms = session.clock.now() - startedAt;
-  const remarks = [
-    cut > 0 && `the receiver took so long that ${counted(cut, 'probe', 'probes')} did not run`,
-    unproven.length > 0 &&
-      `${counted(unproven.length, 'probe was', 'probes were')} answered 429: what must hold there is not known to hold`,
-    healed.length > 0 && `pass now, and are in the baseline: ${healed.join(', ')}`,
-    acceptedText(session, accepted),
-  ];
   return {
     title: `checking ${target}`,
     findings,
-    remarks: remarks.filter((remark) => remark !== false),
+    remarks: remarksOn(run, accepted),
     conclusion: [
       `${counts.pass} passed`,
-      `${counts.fail} failed${failed.length === 0 ? '' : ` (${byLevel.join(', ')})`}`,
+      `${counts.fail} failed${failedLevels(reports)}`,
       counted(counts.warn, 'warning', 'warnings'),
       `${counts.skip} skipped in ${formatDuration(ms)}`,
     ].join(', '),
     // A `must` that there was no time to check is not known to hold.
-    isInOrder: cut === 0 && findings.every(({ isReasonToFail }) => !isReasonToFail),
+    isInOrder:
+      reports.every(({ isCut }) => !isCut) && findings.every(({ isReasonToFail }) => !isReasonToFail),
     summary: { type: 'summary', target, ...counts, accepted },
     startedAt,
     ms,
   };
 }
 
+function remarksOn({ reports, session, baseline }: CheckRun, accepted: readonly string[]): string[] {
+  const remarks: string[] = [];
+  const unfinished = reports.filter(({ isCut }) => isCut).length;
+  if (unfinished > 0)
+    remarks.push(`the receiver took so long that ${counted(unfinished, 'probe', 'probes')} did not run`);
+  const healed = reports.filter(
+    ({ probe, finding }) => finding.result === 'pass' && baseline.has(probe.name),
+  );
+  if (healed.length > 0)
+    remarks.push(`pass now, and are in the baseline: ${healed.map(({ probe }) => probe.name).join(', ')}`);
+  return [...remarks, acceptedText(session, accepted)];
+}
+
+/** ` (1 must, 2 should)`; empty where nothing failed. */
+function failedLevels(reports: readonly ProbeReport[]): string {
+  const failed = reports.filter(({ finding }) => finding.result === 'fail');
+  const texts = levels.flatMap((level) => {
+    const count = failed.filter(({ probe }) => probe.level === level).length;
+    return count === 0 ? [] : [`${count} ${level}`];
+  });
+  return texts.length === 0 ? '' : ` (${texts.join(', ')})`;
+}
+
 const longestAnswer = 1000;
 const longestLine = 200;
 
 function describeProbe({ probe, finding, ms }: ProbeReport, run: CheckRun): Finding {
-  const { session, baseline, strict } = run;
+  const { session, baseline, strict, trust } = run;
   const { name, rule, level, expected } = probe;
   const { result, exchange } = finding;
   const group = groupOf(probe);
-  const answer = exchange?.answer;
-  const status = answer?.answered === true ? answer.status : null;
-  // The secrets are removed before the text is cut, since a part of a secret would stay.
-  const answerText =
-    answer?.answered === true ? withoutSensitive(session, answer.body.toString('utf8')) : null;
-  const shownAnswer = answerText === null ? null : cut(answerText, longestAnswer);
-  const observation = result === 'skip' ? null : { status, ms: answer?.ms ?? ms, answer: shownAnswer };
+  const hasFailed = result === 'fail';
+  const isKnown = hasFailed && baseline.has(name);
   const detail = withoutSensitive(session, finding.seen);
-  const hint = result === 'fail' || result === 'warn' ? (finding.hint ?? probe.hint) : null;
-  const command =
-    result === 'fail' && exchange !== undefined ? curlLine(session, exchange.request, run.trust) : null;
-  const isKnown = result === 'fail' && baseline.has(name);
-  const counts = level === 'must' || (strict && level === 'should');
-  const [line = ''] = (observation?.answer ?? '').trim().split('\n');
-  const took = status === null ? '' : ` after ${formatDuration(observation?.ms ?? 0)}`;
+  const hint = hasFailed || result === 'warn' ? (finding.hint ?? probe.hint) : null;
+  const command = hasFailed && exchange !== undefined ? curlLine(session, exchange.request, trust) : null;
+  const observation = result === 'skip' ? null : observationOf(session, exchange?.answer, ms);
   return {
     outcome: result,
     group,
@@ -123,10 +122,10 @@ function describeProbe({ probe, finding, ms }: ProbeReport, run: CheckRun): Find
     level: isKnown ? `${level}, known` : level,
     expected,
     detail,
-    evidence: took + (line === '' ? '' : `: ${cut(line, longestLine)}`),
+    evidence: evidenceOf(observation),
     hint,
     command,
-    isReasonToFail: (result === 'fail' || finding.isUnproven === true) && counts && !baseline.has(name),
+    isReasonToFail: hasFailed && !isKnown && (level === 'must' || (strict && level === 'should')),
     ms: observation?.ms ?? 0,
     record: {
       type: 'probe',
@@ -137,43 +136,65 @@ function describeProbe({ probe, finding, ms }: ProbeReport, run: CheckRun): Find
   };
 }
 
+/** It is `seen` in a line of JSON; status and answer are null where no answer came. */
+interface Observation {
+  readonly status: number | null;
+  readonly ms: number;
+  readonly answer: string | null;
+}
+
+function observationOf(session: CheckSession, answer: Answer | undefined, ms: number): Observation {
+  if (answer?.status === undefined) return { status: null, ms: answer?.ms ?? ms, answer: null };
+  // The secrets are removed before the text is cut, since a part of a secret would stay.
+  const text = withoutSensitive(session, answer.body.toString('utf8'));
+  return { status: answer.status, ms: answer.ms, answer: cut(text, longestAnswer) };
+}
+
+/** Completes the sentence of a finding: ` after 3ms: {"status":500}`. */
+function evidenceOf(observation: Observation | null): string {
+  if (observation?.status == null) return '';
+  const [line = ''] = (observation.answer ?? '').trim().split('\n');
+  return ` after ${formatDuration(observation.ms)}${line === '' ? '' : `: ${cut(line, longestLine)}`}`;
+}
+
 const cut = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length)}…` : text;
 
 /** A command line that sends the request again; a variable stands for each secret in it. */
-function curlLine({ endpoint, signer }: CheckSession, request: CheckRequest, trust: CurlTrust): string {
-  const { method, query, isChunked, sentWithinMs, body, bodyCommand, shellValue } = request;
-  const token = signer.key?.secret;
+function curlLine(session: CheckSession, request: CheckRequest, trust: CurlTrust): string {
+  const { method, query, isChunked, sentWithinMs, body, bodyCommand } = request;
   return curlCommand({
     method,
-    url: withQuery(endpoint.url, query).href,
+    url: withQuery(session.endpoint.url, query).href,
     headers: isChunked === true ? [...request.headers, ['Transfer-Encoding', 'chunked']] : request.headers,
     body,
     bodyCommand,
     bytesPerSecond: sentWithinMs === undefined ? undefined : Math.ceil((body.length * 1000) / sentWithinMs),
-    secrets: [
-      ...[shellValue ?? []].flat().map(({ text, expression }) => variable(text, expression)),
-      ...(token === undefined ? [] : tokenVariables(token.reveal())),
-      // The user's own headers may hold credentials too: `Authorization` is written as `$AUTHORIZATION`.
-      ...(signer.headers ?? []).map(([name, value]) => ({
-        ...variable(value, name.toUpperCase().replace(/[^A-Z0-9]/g, '_')),
-        isWhole: true,
-      })),
-    ],
+    secrets: secretVariables(session, request),
     ...trust,
   });
 }
 
-const variable = (text: string, name: string): SecretVariable => ({
-  secret: new Secret(text),
-  variable: name,
-});
-
-/** A header holds the token as it is, and a URL holds it encoded. */
-const tokenVariables = (token: string): readonly SecretVariable[] =>
-  [token, new URL(`http://localhost/?${encodeURIComponent(token)}`).search.slice(1)].map((text) =>
-    variable(text, 'LEADS_WEBHOOK_TOKEN'),
-  );
+function secretVariables({ signer }: CheckSession, { shellValue }: CheckRequest): SecretVariable[] {
+  const variable = (text: string, name: string): SecretVariable => ({
+    secret: new Secret(text),
+    variable: name,
+  });
+  const token = signer.key?.secret.reveal() ?? '';
+  // A header holds the token as it is, and a URL holds it encoded.
+  const encoded = new URL(`http://localhost/?${encodeURIComponent(token)}`).search.slice(1);
+  // The user's own headers may hold credentials too: `Authorization` is written as `$AUTHORIZATION`.
+  const ownHeaders = (signer.headers ?? []).map(([name, value]) => ({
+    ...variable(value, name.toUpperCase().replace(/[^A-Z0-9]/g, '_')),
+    isWhole: true,
+  }));
+  return [
+    ...(shellValue === undefined ? [] : [variable(shellValue.text, shellValue.expression)]),
+    variable(token, 'LEADS_WEBHOOK_TOKEN'),
+    variable(encoded, 'LEADS_WEBHOOK_TOKEN'),
+    ...ownHeaders,
+  ];
+}
 
 export function acceptedText({ idPrefix }: CheckSession, accepted: readonly string[]): string {
   if (accepted.length === 0) return 'no test lead was accepted';

@@ -1,20 +1,26 @@
 import { UsageError } from '../errors.ts';
 import { canForge } from '../sender/forge-request.ts';
-import { type Finding, groupOf, isAcknowledged, type Probe, type Requirement, skipped } from './probe.ts';
-import { answerProbes } from './probes/answers.ts';
+import { type Finding, groupOf, type Probe, type Requirement, skipped } from './probe.ts';
+import { healthProbes, validDelivery } from './probes/acknowledgement.ts';
 import { bodyProbes } from './probes/body.ts';
 import { credentialProbes } from './probes/credential.ts';
-import { repeatProbes, validDelivery } from './probes/delivery.ts';
-import { protocolProbes } from './probes/protocol.ts';
-import type { CheckSession } from './session.ts';
+import { dedupeProbes } from './probes/dedupe.ts';
+import { leakProbes } from './probes/leak.ts';
+import { protocolProbes, tlsProbes } from './probes/protocol.ts';
+import { replayProbes, timeProbes } from './probes/replay.ts';
+import { type CheckSession, isAcknowledged } from './session.ts';
 
 export const probes: readonly Probe[] = [
   validDelivery,
   ...credentialProbes,
-  ...repeatProbes,
+  ...timeProbes,
+  ...replayProbes,
+  ...dedupeProbes,
   ...bodyProbes,
   ...protocolProbes,
-  ...answerProbes,
+  ...tlsProbes,
+  ...leakProbes,
+  ...healthProbes,
 ];
 
 export interface ProbeReport {
@@ -40,30 +46,16 @@ const slowMs = 2000;
 /** Runs the probes phase by phase; the reports are in the order of `selected`. */
 export async function runProbes(
   selected: readonly Probe[],
-  { session, isOver, signal, onReport }: RunOptions,
+  options: RunOptions,
 ): Promise<readonly ProbeReport[]> {
+  const { session, signal, onReport } = options;
   const reports = new Map<Probe, ProbeReport>();
   let unacknowledged: string | undefined;
-  const findingInTime = async (probe: Probe): Promise<Finding | undefined> => {
-    const reason = obstacleTo(probe, session) ?? (probe.isIndependent === true ? undefined : unacknowledged);
-    if (reason !== undefined) return skipped(reason);
-    // A review sends nothing: it judges the answers that came in time.
-    const isTimeUp = (): boolean => probe.phase !== 'review' && isOver();
-    if (isTimeUp()) return undefined;
-    const finding = await findingOf(probe, session);
-    // The end of the time aborts requests, so that the finding may be about them and not about the receiver.
-    return isTimeUp() ? undefined : finding;
-  };
   const run = async (probe: Probe): Promise<ProbeReport> => {
-    const startedAt = session.clock.steady();
-    const outcome = await findingInTime(probe);
+    const obstacle =
+      obstacleTo(probe, session) ?? (probe.isIndependent === true ? undefined : unacknowledged);
+    const report = await reportOn(probe, obstacle, options);
     signal.throwIfAborted();
-    const isCut = outcome === undefined;
-    const finding = outcome ?? skipped('the time of the whole run was up');
-    // A probe of level `info` never counts as a failure.
-    const result = probe.level === 'info' && finding.result === 'fail' ? 'warn' : finding.result;
-    const ms = result === 'skip' ? 0 : Math.round(session.clock.steady() - startedAt);
-    const report = { probe, finding: { ...finding, result }, ms, isCut };
     reports.set(probe, report);
     onReport();
     return report;
@@ -83,6 +75,38 @@ export async function runProbes(
   return selected.flatMap((probe) => reports.get(probe) ?? []);
 }
 
+async function reportOn(
+  probe: Probe,
+  obstacle: string | undefined,
+  { session, isOver }: RunOptions,
+): Promise<ProbeReport> {
+  const startedAt = session.clock.steady();
+  const outcome = obstacle === undefined ? await findingInTime(probe, session, isOver) : skipped(obstacle);
+  const finding = outcome ?? skipped('the time of the whole run was up');
+  // A probe of level `info` never counts as a failure.
+  const result = probe.level === 'info' && finding.result === 'fail' ? 'warn' : finding.result;
+  const ms = result === 'skip' ? 0 : Math.round(session.clock.steady() - startedAt);
+  return { probe, finding: { ...finding, result }, ms, isCut: outcome === undefined };
+}
+
+/** Undefined where the time of the whole run is up: its end aborts requests, so a finding may not be about the receiver. */
+async function findingInTime(
+  probe: Probe,
+  session: CheckSession,
+  isOver: () => boolean,
+): Promise<Finding | undefined> {
+  // A review sends nothing: it judges the answers that came in time.
+  const isTimeUp = (): boolean => probe.phase !== 'review' && isOver();
+  if (isTimeUp()) return undefined;
+  try {
+    const finding = await probe.run(session);
+    return isTimeUp() ? undefined : finding;
+  } catch (error) {
+    if (session.wire.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
 const obstacles: Readonly<Record<Requirement, (session: CheckSession) => string | false>> = {
   credential: ({ signer }) => signer.key === undefined && 'no credential is sent (--no-verify)',
   time: ({ signer: { scheme, key } }) =>
@@ -95,24 +119,11 @@ const obstacles: Readonly<Record<Requirement, (session: CheckSession) => string 
   direct: ({ endpoint }) => endpoint.proxy !== undefined && 'the receiver is reached through a proxy',
 };
 
-const obstacleTo = (
-  { requires = [], isHarmless = false }: Probe,
-  session: CheckSession,
-): string | undefined =>
-  requires
-    .map((requirement) => obstacles[requirement](session))
-    .find((obstacle): obstacle is string => obstacle !== false) ??
-  (session.mayWrite || isHarmless
-    ? undefined
-    : 'it stores leads, or may stop a weak receiver: --allow-writes');
-
-async function findingOf(probe: Probe, session: CheckSession): Promise<Finding | undefined> {
-  try {
-    return await probe.run(session);
-  } catch (error) {
-    if (session.wire.signal.aborted) return undefined;
-    throw error;
-  }
+function obstacleTo({ requires = [], isHarmless = false }: Probe, session: CheckSession): string | undefined {
+  const unmet = requires.map((requirement) => obstacles[requirement](session)).find((text) => text !== false);
+  if (unmet !== undefined) return unmet;
+  if (session.mayWrite || isHarmless) return undefined;
+  return 'it stores leads, or may stop a weak receiver: --allow-writes';
 }
 
 /**
@@ -120,21 +131,19 @@ async function findingOf(probe: Probe, session: CheckSession): Promise<Finding |
  * for any characters and `?` for one. Throws a `UsageError` for a pattern that matches nothing, and when none is left.
  */
 export function selectProbes(only: readonly string[], skip: readonly string[]): readonly Probe[] {
-  const matching = (option: string, patterns: readonly string[]): readonly Probe[] =>
-    patterns.flatMap((pattern) => {
-      const escaped = pattern.replace(/[^\w*?]/g, String.raw`\$&`);
-      const expression = new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`);
-      const matches = probes.filter((probe) =>
-        [probe.name, groupOf(probe)].some((name) => expression.test(name)),
-      );
-      if (matches.length > 0) return matches;
-      throw new UsageError(`--${option} '${pattern}' matches no probe`, {
-        hint: "'leads check --list' shows their names",
-      });
-    });
-  const included = only.length === 0 ? probes : matching('only', only);
-  const excluded = matching('skip', skip);
+  const included = only.length === 0 ? probes : only.flatMap((pattern) => matching('only', pattern));
+  const excluded = skip.flatMap((pattern) => matching('skip', pattern));
   const selected = probes.filter((probe) => included.includes(probe) && !excluded.includes(probe));
   if (selected.length > 0) return selected;
   throw new UsageError('--only and --skip leave no probe');
+}
+
+function matching(option: string, pattern: string): readonly Probe[] {
+  const escaped = pattern.replace(/[^\w*?]/g, String.raw`\$&`);
+  const expression = new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`);
+  const matches = probes.filter((probe) => expression.test(probe.name) || expression.test(groupOf(probe)));
+  if (matches.length > 0) return matches;
+  throw new UsageError(`--${option} '${pattern}' matches no probe`, {
+    hint: "'leads check --list' shows their names",
+  });
 }

@@ -7,12 +7,13 @@ import { type Answer, exchange, type ExchangeOptions, type WireRequest } from '.
 export interface CheckRequest extends WireRequest {
   /** Continues the sentence "it answered 401 …": `to a wrong one`. */
   readonly form?: string | undefined;
+  /** Undefined where the body holds no lead. */
   readonly leadId?: string | undefined;
   /** The headers that would prove this body: a receiver that gets others must not disclose them. */
   readonly genuine: SignedRequest['headers'];
   /** A shell line that prints the body, where it is too long to be shown. */
   readonly bodyCommand?: string | undefined;
-  /** A text made of the token, and the shell expression, behind the `$`, that makes it again. */
+  /** A text made of the token, and the shell expression, behind the `$`, that makes it. */
   readonly shellValue?: { readonly text: string; readonly expression: string } | undefined;
 }
 
@@ -20,6 +21,9 @@ export interface Exchange {
   readonly request: CheckRequest;
   readonly answer: Answer;
 }
+
+export const isAcknowledged = ({ answer: { status = 0 } }: Exchange): boolean =>
+  status >= 200 && status < 300;
 
 /** How many leads of this id the receiver has stored; a text says why that is not known. */
 export type AskOracle = (leadId: string) => Promise<number | string>;
@@ -32,14 +36,16 @@ interface SessionOptions extends ExchangeOptions {
   readonly oracle: AskOracle | undefined;
 }
 
-interface DeliveryOptions {
-  readonly body?: Uint8Array;
+interface DeliveryParts {
+  readonly form?: string;
+  readonly lead?: TestLead;
+  readonly body?: string | Buffer;
   readonly id?: string;
   readonly signedAt?: number;
   readonly target?: string;
 }
 
-/** The means that probes share: leads, signatures, the way to the receiver, and a record of all that was said. */
+/** All probes share a session: it makes and signs test leads, sends them, and keeps every exchange. */
 export class CheckSession {
   readonly endpoint: Endpoint;
   readonly signer: Signer;
@@ -48,6 +54,7 @@ export class CheckSession {
   readonly wire: ExchangeOptions;
   readonly oracle: AskOracle | undefined;
   readonly exchanges: Exchange[] = [];
+  /** How many requests may be open at a time. */
   mostOpen = 10;
   readonly idPrefix: string;
   readonly #waiting: (() => void)[] = [];
@@ -64,21 +71,29 @@ export class CheckSession {
     this.idPrefix = `${testIdPrefixes.check}${run}-`;
   }
 
+  /** A lead of section 2 of the specification that cannot be mistaken for a real one; `more` replaces members. */
   newLead(more?: Readonly<Record<string, unknown>>): TestLead {
     this.#leads += 1;
-    return testLead(`${this.idPrefix}${this.#leads}`, this.clock.now(), more);
+    const id = `${this.idPrefix}${this.#leads}`;
+    const madeAt = this.clock.now();
+    const contact = { name: 'Leads Check', email: `${id}@example.com`, phone };
+    const metadata = { source: 'leads-check' };
+    const createdAt = new Date(madeAt).toISOString();
+    return { id, value: { id, category: 'test', contact, metadata, createdAt, ...more }, madeAt };
   }
 
-  deliveryOf(lead: TestLead, options: DeliveryOptions = {}): CheckRequest {
+  /** A genuine delivery of a new lead, with other parts where they are given. */
+  delivery({ form, lead = this.newLead(), ...parts }: DeliveryParts = {}): CheckRequest {
     const { signer, endpoint } = this;
-    const { body = jsonOf(lead), id = deliveryId(lead) } = options;
-    const { target = endpoint.url.href, signedAt = lead.madeAt } = options;
+    const { id = deliveryId(lead), signedAt = lead.madeAt, target = endpoint.url.href } = parts;
+    const body = Buffer.from(parts.body ?? JSON.stringify(lead.value));
     const genuine = signatureHeaders(signer, { target, id, body }, signedAt);
-    return { method: 'POST', ...jsonRequest(signer, genuine, body), genuine, leadId: lead.id };
+    return { method: 'POST', ...jsonRequest(signer, genuine, body), genuine, leadId: lead.id, form };
   }
 
-  deliveryOfBody(text: string): CheckRequest {
-    return { ...this.deliveryOf(this.newLead(), { body: Buffer.from(text) }), leadId: undefined };
+  /** A signed request whose body holds no lead. */
+  deliveryOfBody(body: string, form?: string): CheckRequest {
+    return { ...this.delivery({ body }), form, leadId: undefined };
   }
 
   async send(request: CheckRequest): Promise<Exchange> {
@@ -92,10 +107,9 @@ export class CheckSession {
     return done;
   }
 
+  /** The ids of the leads that the receiver acknowledged, in the order in which they were made. */
   accepted(): string[] {
-    const ids = this.exchanges.flatMap(({ request: { leadId }, answer }) =>
-      leadId !== undefined && answer.answered && answer.status >= 200 && answer.status < 300 ? [leadId] : [],
-    );
+    const ids = this.exchanges.filter(isAcknowledged).flatMap(({ request }) => request.leadId ?? []);
     const numberOf = (id: string): number => Number(id.slice(this.idPrefix.length));
     return [...new Set(ids)].sort((a, b) => numberOf(a) - numberOf(b));
   }
@@ -111,20 +125,5 @@ export interface TestLead {
   readonly madeAt: number;
 }
 
-/** Numbers reserved for fiction (North American Numbering Plan), so that no real phone rings. */
+/** A number that is reserved for fiction (North American Numbering Plan), so that no real phone rings. */
 const phone = '+1 202-555-0142';
-
-/** A lead of section 2 of the specification that cannot be mistaken for a real one. */
-function testLead(id: string, madeAt: number, more: Readonly<Record<string, unknown>> = {}): TestLead {
-  const contact = { name: 'Leads Check', email: `${id}@example.com`, phone };
-  const metadata = { source: 'leads-check' };
-  const createdAt = new Date(madeAt).toISOString();
-  return { id, value: { id, category: 'test', contact, metadata, createdAt, ...more }, madeAt };
-}
-
-export const jsonOf = ({ value }: TestLead): Buffer => Buffer.from(JSON.stringify(value));
-
-export const withContentType = (request: CheckRequest, type: string): CheckRequest => ({
-  ...request,
-  headers: request.headers.map(([name, value]) => [name, name === 'Content-Type' ? type : value] as const),
-});

@@ -5,11 +5,10 @@ import {
   describeAnswer,
   expectAccepted,
   expectRefused,
-  type Probe,
-  probeGroup,
   refuses,
   survives,
-} from '../probe.ts';
+} from '../judge-answers.ts';
+import { probeGroup } from '../probe.ts';
 import type { CheckRequest, CheckSession } from '../session.ts';
 
 /** Far beyond the stack of recursive parsers; small enough for the usual limits of size. */
@@ -25,7 +24,7 @@ const stalledBodies = 4;
 /** Longer than any receiver waits for the rest of a body; in milliseconds. */
 const stalledMs = 1e9;
 
-export const bodyProbes: readonly Probe[] = probeGroup('body', { rule: '4.2 rule 1', level: 'should' }, [
+export const bodyProbes = probeGroup('body', { rule: '4.2 rule 1', level: 'should' }, [
   {
     name: 'unknown-fields',
     rule: '2',
@@ -60,19 +59,13 @@ export const bodyProbes: readonly Probe[] = probeGroup('body', { rule: '4.2 rule
     hint: 'verify the raw bytes of the body: JSON that was parsed and written again is another text',
     run: acknowledges((session) => {
       const escaped = String.raw`Le\u0061ds \"Check\" \/ \ud83d\udc69 \n\t\\`;
+      const integer = leadWith(session, { score: 'N' }, (json) => json.replace('"N"', '9007199254740993'));
+      const escapes = leadWith(session, {}, (json) => json.replace('Leads Check', () => escaped));
+      const lines = leadWith(session, {}, (json) => `\r\n${json.replaceAll(/(?<=[{,])/g, '\n  ')}\n`);
       return [
-        {
-          ...leadWith(session, { score: 'N' }, (json) => json.replace('"N"', '9007199254740993')),
-          form: 'to an integer beyond 2^53',
-        },
-        {
-          ...leadWith(session, {}, (json) => json.replace('Leads Check', () => escaped)),
-          form: 'to escapes',
-        },
-        {
-          ...leadWith(session, {}, (json) => `\r\n${json.replaceAll(/(?<=[{,])/g, '\n  ')}\n`),
-          form: 'to line breaks and indentation',
-        },
+        { ...integer, form: 'to an integer beyond 2^53' },
+        { ...escapes, form: 'to escapes' },
+        { ...lines, form: 'to line breaks and indentation' },
       ];
     }),
   },
@@ -81,19 +74,17 @@ export const bodyProbes: readonly Probe[] = probeGroup('body', { rule: '4.2 rule
     isHarmless: true,
     expected: '4xx to what is no JSON, and to JSON that is no lead',
     hint: 'check that the body is an object with an id, and answer 400 when it is not: after a 5xx the service delivers it again and again',
-    run: refuses((session) => [
-      {
-        ...session.deliveryOfBody(`{"id":"${testIdPrefixes.check}malformed","contact":{`),
-        form: 'to JSON that is cut off',
-      },
-      { ...session.deliveryOfBody(''), form: 'to an empty body' },
-      { ...session.deliveryOfBody('null'), form: 'to null' },
-      { ...session.deliveryOfBody('["leads-check"]'), form: 'to an array' },
-      {
-        ...session.deliveryOfBody(JSON.stringify({ ...session.newLead().value, id: undefined })),
-        form: 'to a lead without an id',
-      },
-    ]),
+    run: refuses((session) => {
+      const withoutId = JSON.stringify({ ...session.newLead().value, id: undefined });
+      const cutOff = `{"id":"${testIdPrefixes.check}malformed","contact":{`;
+      return [
+        session.deliveryOfBody(cutOff, 'to JSON that is cut off'),
+        session.deliveryOfBody('', 'to an empty body'),
+        session.deliveryOfBody('null', 'to null'),
+        session.deliveryOfBody('["leads-check"]', 'to an array'),
+        session.deliveryOfBody(withoutId, 'to a lead without an id'),
+      ];
+    }),
   },
   {
     name: 'invalid-utf8',
@@ -131,7 +122,7 @@ export const bodyProbes: readonly Probe[] = probeGroup('body', { rule: '4.2 rule
       const { answer } = sent;
       // To reset the connection while the body comes is a refusal too, before the answer or within it.
       if (isCutOff(answer)) return { result: 'pass', seen: describeAnswer(answer), exchange: sent };
-      return expectRefused(answer.answered ? { ...sent, answer: { ...answer, isWhole: true } } : sent);
+      return expectRefused({ ...sent, answer: { ...answer, isWhole: true } });
     }),
   },
   {
@@ -140,7 +131,7 @@ export const bodyProbes: readonly Probe[] = probeGroup('body', { rule: '4.2 rule
     expected: '2xx to a body that comes in pieces over some seconds',
     hint: 'read the body to its end before it is parsed: it may come in any number of pieces',
     run: acknowledges((session) => ({
-      ...session.deliveryOf(session.newLead()),
+      ...session.delivery(),
       sentWithinMs: Math.min(slowMs, session.wire.timeoutMs / 3),
     })),
   },
@@ -154,12 +145,12 @@ export const bodyProbes: readonly Probe[] = probeGroup('body', { rule: '4.2 rule
       const release = new AbortController();
       const signal = AbortSignal.any([release.signal, session.wire.signal]);
       const stalled = Array.from({ length: stalledBodies }, () => {
-        const request = { ...session.deliveryOf(session.newLead()), sentWithinMs: stalledMs };
+        const request = { ...session.delivery(), sentWithinMs: stalledMs };
         return exchange(session.endpoint, request, { ...session.wire, timeoutMs: stalledMs, signal });
       });
       try {
         await session.clock.sleep(1000, session.wire.signal);
-        return expectAccepted(await session.send(session.deliveryOf(session.newLead())));
+        return expectAccepted(await session.send(session.delivery()));
       } finally {
         release.abort();
         await Promise.all(stalled);
@@ -168,22 +159,21 @@ export const bodyProbes: readonly Probe[] = probeGroup('body', { rule: '4.2 rule
   },
 ]);
 
-/** A genuine delivery of a lead with more in it; `rewrite` writes its JSON in another way. */
+/** A genuine delivery of a lead with other members; `rewrite` writes its JSON in another way. */
 function leadWith(
   session: CheckSession,
   more: Readonly<Record<string, unknown>>,
   rewrite = (json: string): string | Buffer => json,
 ): CheckRequest {
   const lead = session.newLead(more);
-  const text = rewrite(JSON.stringify(lead.value));
-  return session.deliveryOf(lead, { body: typeof text === 'string' ? Buffer.from(text) : text });
+  return session.delivery({ lead, body: rewrite(JSON.stringify(lead.value)) });
 }
 
 /** It has an id: without one, a receiver that takes any size would refuse it as well. */
 function hugeDelivery(session: CheckSession): CheckRequest {
   const lead = session.newLead();
   const start = JSON.stringify({ ...lead.value, padding: '' }).slice(0, -'"}'.length);
-  const body = Buffer.from(`${start}${'x'.repeat(hugeBytes)}"}`);
+  const body = `${start}${'x'.repeat(hugeBytes)}"}`;
   const bodyCommand = `printf '%s%s"}' '${start}' "$(head -c ${hugeBytes} /dev/zero | tr '\\0' x)"`;
-  return { ...session.deliveryOf(lead, { body }), bodyCommand };
+  return { ...session.delivery({ lead, body }), bodyCommand };
 }

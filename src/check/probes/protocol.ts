@@ -1,19 +1,12 @@
 import { checkServerIdentity } from 'node:tls';
 import { type Handshake, issuerOf, shakeHands } from '../endpoint.ts';
-import { exchangeBytes, isCutOff } from '../exchange.ts';
-import {
-  acknowledges,
-  describeAnswer,
-  type Finding,
-  type Probe,
-  probeGroup,
-  refuses,
-  survives,
-  worstOf,
-} from '../probe.ts';
-import { type CheckRequest, type CheckSession, withContentType } from '../session.ts';
+import { type Answer, exchangeBytes, isCutOff } from '../exchange.ts';
+import { withContentType } from '../credential.ts';
+import { acknowledges, describeAnswer, refuses, survives } from '../judge-answers.ts';
+import { type Finding, probeGroup, worstOf } from '../probe.ts';
+import type { CheckSession } from '../session.ts';
 
-const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' }, [
+export const protocolProbes = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' }, [
   {
     name: 'method',
     expected: '4xx to GET and PUT',
@@ -21,7 +14,7 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
     isHarmless: true,
     isIndependent: true,
     run: refuses((session) => {
-      const request = session.deliveryOf(session.newLead());
+      const request = session.delivery();
       const empty = { body: Buffer.alloc(0), leadId: undefined };
       return [
         { ...request, form: 'to PUT', method: 'PUT' },
@@ -34,19 +27,16 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
     expected: '4xx to a lead that is sent as text/plain',
     hint: 'answer 415 to anything but application/json: a web page can send text/plain to any address',
     isHarmless: true,
-    run: refuses((session) => withContentType(session.deliveryOf(session.newLead()), 'text/plain')),
+    run: refuses((session) => withContentType(session.delivery(), 'text/plain')),
   },
   {
     name: 'variants',
     expected: '2xx to a chunked body, and to application/json; charset=utf-8',
     hint: 'read a body without Content-Length as well, and compare the media type without its parameters',
-    run: acknowledges((session) => {
-      const request = (): CheckRequest => session.deliveryOf(session.newLead());
-      return [
-        { ...request(), form: 'to a chunked body', isChunked: true },
-        { ...withContentType(request(), 'application/json; charset=utf-8'), form: 'to charset=utf-8' },
-      ];
-    }),
+    run: acknowledges((session) => [
+      { ...session.delivery({ form: 'to a chunked body' }), isChunked: true },
+      withContentType(session.delivery({ form: 'to charset=utf-8' }), 'application/json; charset=utf-8'),
+    ]),
   },
   {
     name: 'malformed',
@@ -66,7 +56,8 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
       ];
       const findings = malformed.map(async (bytes): Promise<Finding> => {
         const answer = await exchangeBytes(endpoint, bytes, wire);
-        const isRefused = answer.answered ? answer.status >= 300 && answer.status < 500 : isCutOff(answer);
+        const { status = 0 } = answer;
+        const isRefused = isCutOff(answer) || (status >= 300 && status < 500);
         return { result: isRefused ? 'pass' : 'fail', seen: describeAnswer(answer) };
       });
       return worstOf(await Promise.all(findings));
@@ -81,7 +72,7 @@ const warnDays = 14;
 
 const nameMismatch = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
-const tls = probeGroup(
+export const tlsProbes = probeGroup(
   'tls',
   {
     rule: '4.2 rule 1',
@@ -121,15 +112,17 @@ const tls = probeGroup(
         // Without a credential or a lead, since others on the network can read it.
         const request = `POST ${endpoint.url.pathname} HTTP/1.1\r\nHost: ${endpoint.url.host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
         const answer = await exchangeBytes({ ...endpoint, isSecure: false }, request, wire);
-        const judged = (result: Finding['result']): Finding => ({ result, seen: describeAnswer(answer) });
-        if (!answer.answered) return judged(isCutOff(answer) ? 'pass' : 'warn');
-        const { status } = answer;
-        const isRefused = [400, 403, 426, 497].includes(status) || (status >= 300 && status < 400);
-        return judged(isRefused ? 'pass' : 'fail');
+        return { result: resultOfPlainHttp(answer), seen: describeAnswer(answer) };
       },
     },
   ],
 );
+
+function resultOfPlainHttp(answer: Answer): Finding['result'] {
+  const { status } = answer;
+  if (status === undefined) return isCutOff(answer) ? 'pass' : 'warn';
+  return [400, 403, 426, 497].includes(status) || (status >= 300 && status < 400) ? 'pass' : 'fail';
+}
 
 const failed = ({ code }: Extract<Handshake, { ok: false }>): Finding => ({
   result: 'fail',
@@ -154,5 +147,3 @@ function judgeCertificate(
   const result = days >= warnDays ? 'pass' : 'warn';
   return { result, seen: `issued by ${issuerOf(certificate)}, ${days} days are left` };
 }
-
-export const protocolProbes: readonly Probe[] = [...protocol, ...tls];

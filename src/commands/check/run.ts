@@ -1,9 +1,8 @@
 import { type Endpoint, endpointOf, openSocket } from '../../check/endpoint.ts';
-import type { ExchangeOptions } from '../../check/exchange.ts';
 import { groupOf, type Probe } from '../../check/probe.ts';
-import { validDelivery } from '../../check/probes/delivery.ts';
-import { acceptedText, baselineText, checkReport, readBaseline } from '../../check/report.ts';
-import { runProbes, selectProbes } from '../../check/run-probes.ts';
+import { validDelivery } from '../../check/probes/acknowledgement.ts';
+import { acceptedText, baselineText, type CheckRun, checkReport, readBaseline } from '../../check/report.ts';
+import { type ProbeReport, runProbes, selectProbes } from '../../check/run-probes.ts';
 import { type AskOracle, CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
@@ -18,77 +17,75 @@ import { checkReportPlace, writeJunitFile } from '../flags/report-file.ts';
 import { runCommand } from '../../receiver/targets/exec.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
-import type { CheckOptions } from './options.ts';
+import type { CheckOptions } from './command.ts';
 
 /** No receiver holds a run for longer than this beyond the time-out of one request, in milliseconds. */
 const wholeRunMs = 60_000;
 
 export async function run(options: CheckOptions, context: Context): Promise<Outcome> {
   const selected = selectProbes(options.only, options.skip);
-  const { url, junit, writeBaseline, strict } = options;
   if (options.list) {
     await listProbes(selected, options.format === 'json', context);
     return 'done';
   }
+  const { url, junit, writeBaseline, strict } = options;
   if (url === undefined) {
     throw new UsageError('which receiver?', {
       hint: 'such as: leads check https://localhost:8443/ --token secret',
     });
   }
-  const { signal, clock, random, messages, status } = context;
-  const settings = await context.settings();
-  const target = await resolveTarget(url, options, context);
-  const signer = await resolveSigner(options, context);
   const baseline = options.baseline === undefined ? new Set<string>() : await readBaseline(options.baseline);
   if (junit !== undefined) await checkReportPlace(junit, 'junit');
   if (writeBaseline !== undefined) await checkReportPlace(writeBaseline, 'write-baseline');
-  const mayWrite = target.isLocal || options.allowWrites;
-  const probes = withPrecondition(selected, mayWrite);
-  const { timeoutMs } = settings;
-  const endpoint = endpointOf(url, target.trust, target.proxy);
-  await reachReceiver(endpoint, { timeoutMs, signal, clock });
 
+  const checked = await checkReceiver(url, selected, options, context);
+  const report = checkReport({ ...checked, baseline, strict });
+  const print = options.format === 'json' ? printReportJson : printReportText;
+  await print(report, context);
+  if (junit !== undefined) await writeJunitFile(junit, junitSuite('leads check', report));
+  if (!checked.session.mayWrite) {
+    context.messages.note(
+      'writes',
+      'no genuine lead was sent, so a wrong token or secret here goes unseen; --allow-writes runs the rest',
+    );
+  }
+  if (writeBaseline === undefined) return report.isInOrder ? 'done' : 'problems';
+  await checkReportPlace(writeBaseline, 'write-baseline');
+  await writeWhole(writeBaseline, baselineText(checked.reports, baseline));
+  const failing = checked.reports.filter(({ finding }) => finding.result === 'fail').length;
+  context.messages.say(`wrote ${writeBaseline}: ${failing} known to fail`);
+  return 'done';
+}
+
+async function checkReceiver(
+  url: URL,
+  selected: readonly Probe[],
+  options: CheckOptions,
+  context: Context,
+): Promise<Omit<CheckRun, 'baseline' | 'strict'>> {
+  const { signal, clock, random } = context;
+  const { timeoutMs } = await context.settings();
+  const target = await resolveTarget(url, options, context);
+  const signer = { ...(await resolveSigner(options, context)), headers: options.header };
+  const endpoint = endpointOf(url, target.trust, target.proxy);
+  await reachReceiver(endpoint, timeoutMs, signal);
+  const startedAt = clock.now();
   const whole = limitTime(timeoutMs + wholeRunMs, signal);
   const session = new CheckSession({
     endpoint,
-    signer: { ...signer, headers: options.header },
-    mayWrite,
+    signer,
+    mayWrite: target.isLocal || options.allowWrites,
     run: runName(random),
     clock,
     timeoutMs,
     signal: whole.signal,
     oracle: options.oracle === undefined ? undefined : commandOracle(options.oracle, context),
   });
-  const startedAt = clock.now();
-  let completed = 0;
-  status?.showProgress((now) => `${completed} of ${probes.length} probes, ${formatSeconds(now - startedAt)}`);
   try {
     const isOver = (): boolean => whole.reason() === 'timeout';
-    const onReport = (): void => void (completed += 1);
-    const reports = await runProbes(probes, { session, isOver, signal, onReport });
-    status?.showProgress(undefined);
+    const reports = await runWithProgress(withPrecondition(selected, session), session, isOver, context);
     const trust = { caFile: target.caFile, insecure: target.trust.insecure };
-    const report = checkReport({ reports, session, trust, baseline, strict, startedAt });
-    const print = options.format === 'json' ? printReportJson : printReportText;
-    await print(report, context);
-    if (junit !== undefined) await writeJunitFile(junit, junitSuite('leads check', report));
-    if (writeBaseline !== undefined) {
-      await checkReportPlace(writeBaseline, 'write-baseline');
-      await writeWhole(writeBaseline, baselineText(reports, baseline));
-      const failing = reports.filter(({ finding }) => finding.result === 'fail').length;
-      messages.say(`wrote ${writeBaseline}: ${failing} known to fail`);
-    }
-    if (!mayWrite) {
-      messages.note(
-        'writes',
-        'no genuine lead was sent, so a wrong token or secret here goes unseen; --allow-writes runs the rest',
-      );
-    }
-    return report.isInOrder || writeBaseline !== undefined ? 'done' : 'problems';
-  } catch (error) {
-    status?.showProgress(undefined);
-    if (session.accepted().length > 0) messages.say(acceptedText(session, session.accepted()));
-    throw error;
+    return { reports, session, trust, startedAt };
   } finally {
     whole.clear();
   }
@@ -98,9 +95,31 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
  * Most probes prove nothing about a receiver that accepts no genuine lead, and with a wrong secret it passes every probe
  * that expects a refusal: so whether it accepts one is checked first.
  */
-function withPrecondition(selected: readonly Probe[], mayWrite: boolean): readonly Probe[] {
+function withPrecondition(selected: readonly Probe[], { mayWrite }: CheckSession): readonly Probe[] {
   const needsIt = selected.some(({ isIndependent }) => isIndependent !== true);
   return mayWrite && needsIt && !selected.includes(validDelivery) ? [validDelivery, ...selected] : selected;
+}
+
+/** Runs the probes; where the run is interrupted, it is said which leads the receiver has taken. */
+async function runWithProgress(
+  probes: readonly Probe[],
+  session: CheckSession,
+  isOver: () => boolean,
+  { signal, clock, status, messages }: Context,
+): Promise<readonly ProbeReport[]> {
+  const startedAt = clock.now();
+  let completed = 0;
+  status?.showProgress((now) => `${completed} of ${probes.length} probes, ${formatSeconds(now - startedAt)}`);
+  try {
+    const onReport = (): void => void (completed += 1);
+    return await runProbes(probes, { session, isOver, signal, onReport });
+  } catch (error) {
+    const accepted = session.accepted();
+    if (accepted.length > 0) messages.say(acceptedText(session, accepted));
+    throw error;
+  } finally {
+    status?.showProgress(undefined);
+  }
 }
 
 const runName = (random: () => number): string =>
@@ -110,7 +129,7 @@ const runName = (random: () => number): string =>
  * Connects once, with TLS where the URL says so. Throws a `ServiceError` (exit 5) when that fails: then no probe would say
  * anything. The probes find out what is behind a proxy.
  */
-async function reachReceiver(endpoint: Endpoint, { timeoutMs, signal }: ExchangeOptions): Promise<void> {
+async function reachReceiver(endpoint: Endpoint, timeoutMs: number, signal: AbortSignal): Promise<void> {
   if (endpoint.proxy !== undefined) return;
   const limit = limitTime(timeoutMs, signal);
   try {
@@ -120,18 +139,20 @@ async function reachReceiver(endpoint: Endpoint, { timeoutMs, signal }: Exchange
     signal.throwIfAborted();
     const { code, name } = cause as NodeJS.ErrnoException;
     const error = limit.reason() ?? code ?? name;
-    const isTrust = /CERT|SIGNATURE|ISSUER/.test(error);
-    const advice =
-      error === 'ECONNREFUSED' ? "start the receiver first, or 'leads listen' to try this out" : undefined;
     throw new ServiceError(`cannot reach ${endpoint.url.origin}: ${explainFailure({ error })}`, {
-      hint: isTrust
-        ? 'name its authority with --ca FILE; --insecure takes any certificate of a receiver on this machine'
-        : advice,
+      hint: adviceFor(error),
       cause,
     });
   } finally {
     limit.clear();
   }
+}
+
+function adviceFor(error: string): string | undefined {
+  if (error === 'ECONNREFUSED') return "start the receiver first, or 'leads listen' to try this out";
+  return /CERT|SIGNATURE|ISSUER/.test(error)
+    ? 'name its authority with --ca FILE; --insecure takes any certificate of a receiver on this machine'
+    : undefined;
 }
 
 const oracleMs = 15_000;

@@ -1,5 +1,79 @@
+import { inputFile, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { bodyFormNames } from '../../webhook/explain/body-forms.ts';
 import { command, members } from '../flags/command-spec.ts';
-import { args, flags } from './options.ts';
+import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { headerValue, httpUrl, leadPointer, pointInTime } from '../flags/flag-values.ts';
+import { schemeFlags } from '../flags/delivery-flags.ts';
+import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
+
+/** A whole URL is kept as it is typed: a signature covers the exact text. */
+const exactUrl: ValueType<string> = {
+  parse: (typed) => {
+    const url = httpUrl.parse(typed);
+    return typed.includes('://') ? url && typed : url?.href;
+  },
+  expected: httpUrl.expected,
+};
+
+const args = {
+  file: { type: inputFile, optional: true, help: 'the capture, - for stdin' },
+} satisfies Arguments;
+
+const { verify: _, ...credentials } = schemeFlags('Who sent it (without --scheme: as its header tells)');
+
+const flags = {
+  ...credentials,
+  ...inGroup('The delivery', {
+    id: {
+      value: 'delivery',
+      type: text,
+      without: ['file', '--entry'],
+      help: 'one of the inbox, by its number in the list or the id of its lead',
+    },
+    entry: { value: 'n', type: wholeNumber(1), help: 'which request of the capture, from 1' },
+    header: {
+      value: 'header',
+      type: headerValue,
+      repeatable: true,
+      help: "'Name: value'; stands for one of the capture, or adds it",
+    },
+    body: { value: 'file', type: inputFile, help: 'the exact bytes of the body (- for stdin)' },
+    method: {
+      value: 'name',
+      type: text,
+      otherwise: "the capture's, or POST",
+      help: 'that was used, where the scheme signs it',
+    },
+    url: { value: 'url', type: exactUrl, help: 'that the sender called, where the scheme signs it' },
+    ...inboxFlags,
+  }),
+  ...inGroup('How it is checked', {
+    at: {
+      value: 'time',
+      type: pointInTime,
+      otherwise: "the capture's own time, or now",
+      help: 'as if it had been received then: 2026-01-31T12:00:00Z, or 2h for two hours ago',
+    },
+    bodyForm: {
+      value: 'name',
+      type: oneOf(bodyFormNames),
+      choicesShown: false,
+      help: 'with the body as another program writes it: python, php, lf, no-bom, …',
+    },
+    leadAt: {
+      value: 'pointer',
+      type: leadPointer,
+      setting: 'webhook.lead',
+      otherwise: 'auto',
+      help: 'where the lead is in the body, as it was said to listen: /data',
+    },
+  }),
+  ...inGroup('What is printed', {
+    ...formatFlags(['text', 'json']),
+  }),
+} satisfies Flags;
+
+export type VerifyOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;
 
 export default command({
   name: 'verify',

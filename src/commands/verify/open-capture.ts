@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { type BodyFormName, bodyForms, bodyFormTexts } from '../../webhook/explain/body-forms.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
-import type { VerifyOptions } from './options.ts';
+import type { VerifyOptions } from './command.ts';
 
 /**
  * The delivery to check: from a file, stdin, the inbox or flags alone, and what flags say in its place.

@@ -16,7 +16,7 @@ import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
 import { leadPlaceOf, resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import { bodyAsAsked, openCapture, rejectMissingCapture } from './open-capture.ts';
-import type { VerifyOptions } from './options.ts';
+import type { VerifyOptions } from './command.ts';
 import { type Check, printText, redact, redactReport, type Report } from './report.ts';
 
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {

@@ -131,7 +131,7 @@ describe('what counts', () => {
       before: (_, response) => (response.writeHead(429).end(), true),
     }));
     const { exitCode, stdout } = await run([url, ...token, '--only', 'delivery.valid']);
-    expect([exitCode, stdout]).toEqual([7, expect.stringContaining('1 probe was answered 429')]);
+    expect([exitCode, stdout]).toEqual([7, expect.stringContaining('answered 429, so nothing is proved')]);
     expect((await run([url, ...token, '--only', 'protocol.method'])).exitCode).toBe(0);
   });
 
@@ -152,7 +152,7 @@ describe('what counts', () => {
       before: ({ method }, response) => (response.writeHead(method === 'PUT' ? 302 : 429).end(), true),
     }));
     const { exitCode, stdout } = await run([url, ...token, '--only', 'protocol.method', '--strict']);
-    expect([exitCode, stdout]).toEqual([7, expect.stringContaining('1 probe was answered 429')]);
+    expect([exitCode, stdout]).toEqual([7, expect.stringContaining('answered 429, so nothing is proved')]);
   });
 
   test('what a baseline knows fails nobody, and what passes again is said', async () => {

@@ -1,0 +1,114 @@
+import { credentialTexts, hasSignature } from '../credential.ts';
+import { type Finding, probeGroup } from '../probe.ts';
+import type { CheckRequest, CheckSession, Exchange } from '../session.ts';
+
+/** Frames of stack traces as the usual platforms print them; HTML may have escaped them. */
+const frames = [
+  /\bat (?:async )?[\w$.<>[\] ]{1,100} \((?:file:|node:|\/|[A-Z]:\\|<anonymous>|&lt;anonymous&gt;)/,
+  /\bat (?:file:\/\/|node:internal|\/)[^\s()]{1,300}:\d+:\d+/,
+  /Traceback \(most recent call last\)/,
+  /\bat [\w$.]{1,200}\([\w$]{1,100}\.(?:java|kt|scala):\d+\)/,
+  /#\d+ [^\s]{1,300}\.php\(\d+\)/,
+  /\bat [\w.`<>]{1,200}\(.{0,300}\) in .{1,300}\.cs:line \d+/,
+  /goroutine \d+ \[running\]/,
+  /\.rb:\d+:in [`']/,
+];
+
+/** They search the answers to all other probes. */
+export const leakProbes = probeGroup(
+  'leak',
+  { rule: '4.2 rule 3', level: 'should', isHarmless: true, isIndependent: true, phase: 'review' },
+  [
+    {
+      name: 'secret',
+      level: 'must',
+      expected: 'no answer holds the token, the secret, or the right signature',
+      hint: 'say only that the credential does not match: whoever sends a request would learn the secret, or what to send',
+      requires: ['credential'],
+      run(session) {
+        const secrets = secretTexts(session);
+        return searchAnswers(session, (answer, { request: { genuine, headers } }) => {
+          if (secrets.some((text) => answer.includes(text))) return true;
+          if (!hasSignature(session)) return false;
+          // A signature that was sent may come back.
+          const sent = signatureTexts(session, headers);
+          return signatureTexts(session, genuine).some(
+            (text) => !sent.includes(text) && answer.includes(text),
+          );
+        });
+      },
+    },
+    {
+      name: 'stack-trace',
+      expected: 'no answer holds a stack trace',
+      hint: 'answer errors with a short text in production (Express: NODE_ENV=production), and log the trace',
+      run: (session) => searchAnswers(session, (answer) => frames.some((frame) => frame.test(answer))),
+    },
+  ],
+);
+
+/** `isLeak` is given head and body of an answer, one character a byte. */
+function searchAnswers(
+  { exchanges }: CheckSession,
+  isLeak: (answer: string, exchange: Exchange) => boolean,
+): Finding {
+  const leak = exchanges.find((exchange) => {
+    const { head, body } = exchange.answer;
+    return isLeak(`${head}\n${body.toString('latin1')}`, exchange);
+  });
+  return leak === undefined
+    ? { result: 'pass', seen: `none of ${exchanges.length} answers does` }
+    : { result: 'fail', seen: 'an answer does', exchange: leak };
+}
+
+/** In characters. A shorter text would be found by chance, and is no secret. */
+const shortestText = 4;
+
+/** In bytes: fewer of them, decoded from a text, are found by chance. */
+const shortestKey = 8;
+
+/** Bytes as programs usually write them; base64 without the signs at its end, which may be left off. */
+const writtenForms = (bytes: Buffer): string[] => {
+  const hex = bytes.toString('hex');
+  return [hex, hex.toUpperCase(), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
+};
+
+/** The secret, one character a byte, and the forms in which programs write it or the key in it. */
+function secretTexts({ signer: { key } }: CheckSession): string[] {
+  if (key === undefined) return [];
+  const plain = Buffer.from(key.secret.reveal().trim(), 'utf8').toString('latin1');
+  const texts = [...new Set([plain, plain.replace(/^wh(sec|sk)_/, '')])];
+  const decoded = texts
+    .map((text) => Buffer.from(text, 'base64'))
+    .filter(({ length }) => length >= shortestKey);
+  const bytes = [...texts.map((text) => Buffer.from(text, 'latin1')), ...decoded];
+  return [...texts, ...bytes.flatMap(writtenForms)].filter(({ length }) => length >= shortestText);
+}
+
+const signatureTexts = (session: CheckSession, headers: CheckRequest['headers']): string[] =>
+  credentialTexts(session, headers).flatMap((text) => {
+    const isHex = /^[0-9a-f]+$/i.test(text);
+    return [text, ...writtenForms(Buffer.from(text, isHex ? 'hex' : 'base64'))];
+  });
+
+/**
+ * Text that the receiver sent, without what must not be shown: the secret, whatever was made of the token, and every
+ * signature that was sent to it or withheld from it.
+ */
+export function withoutSensitive(session: CheckSession, text: string): string {
+  const { signer, exchanges } = session;
+  // A receiver may send back what it got, too: a genuine signature, or an altered token, which is almost the token.
+  const textsOf = hasSignature(session) ? signatureTexts : credentialTexts;
+  const headers = exchanges.flatMap(({ request }) => [...request.genuine, ...request.headers]);
+  const credentials = signer.key === undefined ? [] : textsOf(session, headers);
+  const userValues = (signer.headers ?? []).map(([, value]) => value);
+  const sensitive = [...new Set([...secretTexts(session), ...userValues, ...credentials])]
+    .filter(({ length }) => length >= shortestText)
+    .sort((a, b) => b.length - a.length)
+    .flatMap((secret) => [
+      secret,
+      Buffer.from(secret, 'latin1').toString('utf8'),
+      encodeURIComponent(secret),
+    ]);
+  return sensitive.reduce((cleared, secret) => cleared.replaceAll(secret, '[redacted]'), text);
+}
