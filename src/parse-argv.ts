@@ -1,7 +1,6 @@
-import { Command, CommanderError, Option } from 'commander';
+import { parseArgs } from 'node:util';
 import { checkOptions, type CommandSpec } from './commands/flags/command-spec.ts';
 import {
-  argumentTerm,
   type Flag,
   flagName,
   flagTerm,
@@ -11,6 +10,7 @@ import {
   longName,
   type OptionsOf,
   type TypedValues,
+  type ValueFlag,
 } from './commands/flags/flag.ts';
 import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
@@ -19,6 +19,8 @@ import type { Globals } from './config/settings.ts';
 import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
 import { commands, programHelp } from './program.ts';
+
+const seeHelp = (path: string): string => `see 'leads ${path === '' ? '' : `${path} `}--help'`;
 
 type NamedFlags = readonly (readonly [key: string, flag: Flag])[];
 
@@ -53,10 +55,10 @@ export async function parseArgv(argv: readonly string[]): Promise<Invocation> {
 
 function withoutCommand(words: readonly string[]): Invocation {
   const root = { name: '', summary: '', arguments: {}, flags: {}, examples: [], subcommands: [] };
-  const typed = parseWords(root, '', words);
+  const typed = parseWords({ spec: root, path: '', words });
   if (typed === 'version') return version;
   if (typed === 'help') return { kind: 'print', text: programHelp };
-  throw new UsageError('no command is named', { hint: "see 'leads --help'" });
+  throw new UsageError('no command is named', { hint: seeHelp('') });
 }
 
 /** `leads help --json [COMMAND …]` */
@@ -72,7 +74,7 @@ async function helpAsData(words: readonly string[]): Promise<Invocation> {
   const { spec, path, words: unused } = followCommand((await entry.load()).default, further);
   const { name: excess } = takeCommand(unused);
   if (excess !== undefined) {
-    throw new UsageError(`unexpected argument '${excess}'`, { hint: `see 'leads ${path} --help'` });
+    throw new UsageError(`unexpected argument '${excess}'`, { hint: seeHelp(path) });
   }
   return printedJson(describeCommand(path, spec));
 }
@@ -112,7 +114,7 @@ function unknownCommand(name: string, further: readonly string[], hint: string):
 }
 
 async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> {
-  if (!isHelp) throw unknownCommand(name, [], "see 'leads --help'");
+  if (!isHelp) throw unknownCommand(name, [], seeHelp(''));
   if (LEADS_SINGLE_FILE && name === 'licences') {
     const { assetText } = await import('./files/embedded/asset.ts');
     return { kind: 'print', text: () => assetText('licences.txt') };
@@ -134,8 +136,9 @@ export function parseCommand(
   typedWords: readonly string[],
   help: typeof commandHelp = commandHelp,
 ): Invocation {
-  const { spec, path, words } = followCommand(group, typedWords);
-  const typed = parseWords(spec, path, words);
+  const command = followCommand(group, typedWords);
+  const { spec, path } = command;
+  const typed = parseWords(command);
   if (typed === 'version') return version;
   const { prepare, allowsNewProfile = false } = spec;
   if (typed === 'help' || prepare === undefined) {
@@ -144,8 +147,7 @@ export function parseCommand(
   const globals = checkOptions({ arguments: {}, flags: globalFlags }, typed) as OptionsOf<typeof globalFlags>;
   const withHint = (error: unknown): never => {
     if (!(error instanceof UsageError) || error.hint !== undefined) throw error;
-    const hint = `see 'leads ${path} --help'`;
-    throw new UsageError(error.message, { ...error.details, hint, cause: error });
+    throw new UsageError(error.message, { ...error.details, hint: seeHelp(path), cause: error });
   };
   try {
     const run = prepare(typed);
@@ -173,92 +175,109 @@ function followCommand(spec: CommandSpec, words: readonly string[], path = spec.
   if (child !== undefined) return followCommand(child, further, `${path} ${name}`);
   const names = subcommands.map((candidate) => candidate.name);
   throw new UsageError(`unknown command '${path} ${name}'`, {
-    hint: ourName(name, path, subcommands) ?? didYouMean(name, names) ?? `see 'leads ${path} --help'`,
+    hint: ourName(name, path, subcommands) ?? didYouMean(name, names) ?? seeHelp(path),
   });
 }
 
 const version: Invocation = { kind: 'print', text: () => `${LEADS_VERSION}\n` };
 
 /** Sorts words into the command's arguments and flags and the global flags, by name, unchecked. */
-function parseWords(
-  spec: CommandSpec,
-  path: string,
-  words: readonly string[],
-): TypedValues | 'help' | 'version' {
-  const flags: NamedFlags = Object.entries({ ...globalFlags, ...spec.flags });
-  const args = Object.entries(spec.arguments);
-  const command = new Command(path)
-    .exitOverride()
-    .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
-    .configureHelp({ formatHelp: () => '' })
-    .showSuggestionAfterError(false)
-    .version('', flagTerm('version', immediateFlags.version))
-    .helpOption(flagTerm('help', immediateFlags.help));
-  for (const [name, argument] of args) command.argument(argumentTerm(name, argument));
-  for (const [key, flag] of flags) for (const option of optionsFor(key, flag)) command.addOption(option);
-  try {
-    command.parse(withJoinedValues(words, flags), { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.version') return 'version';
-    if (error.code === 'commander.helpDisplayed') return 'help';
-    const isExcess = error.code === 'commander.excessArguments';
-    const excess = isExcess ? (command.args[args.length] ?? '') : undefined;
-    throw usageError({ spec, path, words, flags }, excess, error);
+function parseWords(command: NamedCommand): TypedValues | 'help' | 'version' {
+  const flags: NamedFlags = Object.entries({ ...globalFlags, ...command.spec.flags, ...immediateFlags });
+  const { tokens, positionals } = splitWords(withJoinedValues(command.words, flags), flags);
+  const options = tokens.filter((token) => token.kind === 'option');
+  for (const immediate of ['version', 'help'] as const) {
+    if (options.some(({ name }) => name === immediate)) return immediate;
   }
-  const positional = args.map(([name, { repeatable }], i) => [
-    name,
-    repeatable === true ? command.args.slice(i) : command.args[i],
-  ]);
-  return { ...command.opts(), ...(Object.fromEntries(positional) as TypedValues) };
+  const hint = seeHelp(command.path);
+  const values: Record<string, unknown> = {};
+  for (const { name, rawName, value } of options) {
+    const [key = '', flag] = flags.find((entry) => namesOf(...entry).includes(name)) ?? [];
+    if (flag === undefined) throw unknownFlag(rawName, flags, hint);
+    if (!isSwitch(flag)) {
+      values[key] = addedValue([key, flag], value ?? flag.bare, values[key], hint);
+    } else if (value === undefined) values[key] = name !== `no-${flagName(key)}`;
+    else throw unknownFlag(`${rawName}=${value}`, flags, hint);
+  }
+  return { ...values, ...namedOperands(positionals, command) };
 }
 
-/** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */
+/** Splits words into flags, their values, and other words; flags that are not declared are among them. */
+const splitWords = (words: readonly string[], flags: NamedFlags) =>
+  parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      flags.flatMap(([key, flag]) => namesOf(key, flag).map((name) => [name, optionOf(flag)])),
+    ),
+    strict: false,
+    tokens: true,
+  });
+
+/** The names of a flag, as they are typed behind `--`. */
+const namesOf = (key: string, flag: Flag): readonly string[] =>
+  isSwitch(flag) && flag.eitherWay === true
+    ? [flagName(key), `no-${flagName(key)}`]
+    : [longName(key, flag).slice(2)];
+
+const optionOf = (flag: Flag) => ({
+  type: isSwitch(flag) || flag.bare !== undefined ? ('boolean' as const) : ('string' as const),
+  ...(flag.short !== undefined && { short: flag.short }),
+});
+
+/** `--watch 5s` as `--watch=5s`: a flag that may stand alone takes the next word, unless that is a flag. */
 function withJoinedValues(words: readonly string[], flags: NamedFlags): string[] {
-  return words.map((word) => {
-    const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === word) ?? [];
-    return flag === undefined || isSwitch(flag) || flag.joined !== true ? word : `${word}=${flag.bare ?? ''}`;
-  });
-}
-
-function optionsFor(key: string, flag: Flag): Option[] {
-  const name = longName(key, flag);
-  if (isSwitch(flag)) {
-    return flag.eitherWay === true
-      ? [new Option(name), new Option(`--no-${flagName(key)}`)]
-      : [new Option(flagTerm(key, flag))];
+  const joined: string[] = [];
+  for (const word of words) {
+    const before = joined.at(-1);
+    const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === before) ?? [];
+    const takesWord =
+      flag !== undefined && !isSwitch(flag) && flag.bare !== undefined && flag.joined !== true;
+    if (takesWord && !/^-./.test(word)) joined.splice(-1, 1, `${before ?? ''}=${word}`);
+    else joined.push(word);
   }
-  const option = new Option(flag.joined === true ? `${name} [${flag.value}]` : flagTerm(key, flag));
-  option.argParser((value, before: unknown) => {
-    if (flag.repeatable === true) return [...((before ?? []) as string[]), value];
-    if (before === undefined || before === value) return value;
-    throw new UsageError(`${name} is given two values`, { hint: 'leave one of them out' });
-  });
-  return [option];
+  return joined;
 }
 
-interface Parsed extends NamedCommand {
-  readonly flags: NamedFlags;
-}
-
-/** `excess`: the argument that is one too many. */
-function usageError({ spec, path, words, flags }: Parsed, excess: string | undefined, cause: CommanderError) {
-  const message = cause.message.replace(/^error: /, '');
-  const hint = path === '' ? "see 'leads --help'" : `see 'leads ${path} --help'`;
-  if (excess !== undefined) {
-    const isFields = 'fields' in spec.flags && words[words.indexOf(excess) - 1] === '--json';
-    const fieldsHint = isFields ? `fields are named by --fields: --json --fields ${excess}` : undefined;
-    return new UsageError(`unexpected argument '${excess}'`, {
-      hint: fieldsHint ?? ourName(excess, path, spec.subcommands) ?? hint,
-      cause,
-    });
+/** The value of a flag together with those that were typed before. `hint`: for a value that is missing. */
+function addedValue(
+  [key, flag]: readonly [key: string, flag: ValueFlag<unknown>],
+  value: string | undefined,
+  before: unknown,
+  hint: string,
+): unknown {
+  if (value === undefined) {
+    const term = flagTerm(key, { ...flag, short: undefined });
+    throw new UsageError(`${term}: the value is missing`, { hint });
   }
-  const [, unknown = ''] = /^unknown option '(--[^'=]+)/.exec(message) ?? [];
-  const names = [...flags.map(([key, flag]) => longName(key, flag)), '--help', '--version'];
-  return new UsageError(
-    message.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing'),
-    { hint: didYouMean(unknown, names) ?? hint, cause },
+  if (flag.repeatable === true) return [...((before ?? []) as readonly string[]), value];
+  if (before === undefined || before === value) return value;
+  throw new UsageError(`${longName(key, flag)} is given two values`, { hint: 'leave one of them out' });
+}
+
+function namedOperands(operands: readonly string[], command: NamedCommand): TypedValues {
+  const args = Object.entries(command.spec.arguments);
+  const missing = args.find(([, { optional }], i) => optional !== true && operands[i] === undefined);
+  if (missing !== undefined) {
+    throw new UsageError(`missing required argument '${missing[0]}'`, { hint: seeHelp(command.path) });
+  }
+  const excess = operands[args.length];
+  if (excess !== undefined && args.at(-1)?.[1].repeatable !== true) throw unexpectedWord(excess, command);
+  return Object.fromEntries(
+    args.map(([name, { repeatable }], i) => [name, repeatable === true ? operands.slice(i) : operands[i]]),
   );
+}
+
+function unexpectedWord(word: string, { spec, path, words }: NamedCommand): UsageError {
+  const isFields = 'fields' in spec.flags && words[words.indexOf(word) - 1] === '--json';
+  const fieldsHint = isFields ? `fields are named by --fields: --json --fields ${word}` : undefined;
+  return new UsageError(`unexpected argument '${word}'`, {
+    hint: fieldsHint ?? ourName(word, path, spec.subcommands) ?? seeHelp(path),
+  });
+}
+
+function unknownFlag(typed: string, flags: NamedFlags, otherwise: string): UsageError {
+  const names = flags.map(([key, flag]) => longName(key, flag));
+  return new UsageError(`unknown option '${typed}'`, { hint: didYouMean(typed, names) ?? otherwise });
 }
 
 /**
@@ -266,24 +285,15 @@ function usageError({ spec, path, words, flags }: Parsed, excess: string | undef
  * it. Throws a `UsageError` for any other flag before it.
  */
 function takeCommand(words: readonly string[]): { name: string | undefined; rest: readonly string[] } {
-  for (let i = 0; i < words.length; i += 1) {
-    const word = words[i] ?? '';
-    if (!word.startsWith('-')) return { name: word, rest: words.toSpliced(i, 1) };
-    if (takesValue(word)) i += 1;
+  const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
+  for (const token of splitWords(words, flags).tokens) {
+    if (token.kind === 'positional') return { name: token.value, rest: words.toSpliced(token.index, 1) };
+    if (token.kind !== 'option' || flags.some((entry) => namesOf(...entry).includes(token.name))) continue;
+    throw unknownFlag(
+      token.rawName,
+      flags,
+      "the flags of a command stand after its name; see 'leads --help'",
+    );
   }
   return { name: undefined, rest: words };
-}
-
-/** Whether the next word is the value of this global flag. Throws a `UsageError` for any other flag. */
-function takesValue(word: string): boolean {
-  const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
-  const [long = ''] = word.split('=');
-  const letters = flags.flatMap(([, { short }]) => short ?? []);
-  const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === long) ?? [];
-  if (flag === undefined && !new RegExp(`^-[${letters.join('')}]+$`).test(word)) {
-    const names = flags.map(([key, candidate]) => longName(key, candidate));
-    const hint = "the flags of a command stand after its name; see 'leads --help'";
-    throw new UsageError(`unknown option '${word}'`, { hint: didYouMean(long, names) ?? hint });
-  }
-  return flag !== undefined && !isSwitch(flag) && word === long;
 }

@@ -22,6 +22,9 @@ describe('declared flags', () => {
 
   test.each([
     { words: ['-n', '3'], option: { limit: 3 } },
+    { words: ['-vqn3'], option: { limit: 3 } },
+    { words: ['--status', '--json'], option: { status: '--json', json: false } },
+    { words: ['--watch', '--accept-incomplete'], option: { watch: 30_000, acceptIncomplete: true } },
     { words: ['--limit=all'], option: { limit: Infinity } },
     { words: ['--category', 'a', '--category', 'b'], option: { category: ['a', 'b'] } },
     { words: ['--watch'], option: { watch: 30_000 } },
@@ -50,6 +53,9 @@ describe('declared flags', () => {
     },
     { flags: listFlags, words: ['--status', ''], message: '--status: the value is empty' },
     { flags: listFlags, words: ['--fields', ' , '], message: "--fields: ' , ' is not a list of fields" },
+    { flags: listFlags, words: ['--', '--limit'], message: "unexpected argument '--limit'" },
+    { flags: listFlags, words: ['--json=id'], message: "unknown option '--json=id'" },
+    { flags: listFlags, words: ['-vx'], message: "unknown option '-x'" },
     { flags: listFlags, words: ['lead_1'], message: "unexpected argument 'lead_1'" },
     { flags: listFlags, words: ['--limit'], message: '--limit <n>: the value is missing' },
     { flags: exportFlags, words: ['--limit', '0'], message: "--limit: '0' is not a whole number from 1" },
