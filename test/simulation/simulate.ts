@@ -43,7 +43,7 @@ npm run simulate -- --mutants [NAME...] [--seeds N]   finds the planted faults o
   --jobs N   worlds at a time; default: one a core
 `;
 
-const seedsOfCommit = 120;
+const seedsOfCommit = 80;
 
 const seedsOfMutant = 1000;
 
