@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { scripted, sendJson, serviceAt } from '../support/service.ts';
+import { replying } from '../support/replying.ts';
 import { walk } from '../support/walk.ts';
 
 const rows = Array.from({ length: 237 }, (_, i) => {
@@ -14,16 +14,15 @@ const rows = Array.from({ length: 237 }, (_, i) => {
 });
 
 it('reads the documents of CouchDB, a page after the other, by the id beside them', async () => {
-  const server = await scripted((request, response) => {
-    const query = new URL(request.url ?? '', 'http://localhost').searchParams;
-    const offset = Number(query.get('skip') ?? 0);
-    const page = rows.slice(offset, offset + Math.min(50, Number(query.get('limit') ?? 50)));
-    sendJson(response, { total_rows: rows.length, offset, rows: page });
-  });
-  const service = await serviceAt(server.url, { dialect: { path: '/leads/_all_docs?include_docs=true' } });
+  const { service } = await replying(
+    ({ query }) => {
+      const offset = Number(query.get('skip') ?? 0);
+      const page = rows.slice(offset, offset + Math.min(50, Number(query.get('limit') ?? 50)));
+      return { total_rows: rows.length, offset, rows: page };
+    },
+    { dialect: { path: '/leads/_all_docs?include_docs=true' } },
+  );
   const { ids, completion } = await walk(service);
   expect(ids).toEqual(rows.map(({ id }) => id));
   expect(completion?.kind).toBe('complete');
-  await service.close();
-  await server.close();
 });

@@ -1,37 +1,17 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
 import type { ListingOptions } from '../../src/service/listing-types.ts';
-import { scripted, sendJson, serviceAt } from '../support/service.ts';
+import { type Asked, replying } from '../support/replying.ts';
 import { walk } from '../support/walk.ts';
-
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
-
-interface Request {
-  readonly query: URLSearchParams;
-  readonly nth: number;
-  readonly response: ServerResponse;
-}
 
 /** How a walk over a scripted service ends: its evidence, or what the error says, and the requests. */
 async function endOf(
-  reply: (request: Request) => unknown,
+  reply: (asked: Asked) => unknown,
   dialect: Dialect = {},
   options: Partial<ListingOptions> = {},
 ): Promise<{ ids: number; end: string | undefined; hint: string | undefined; requests: string[] }> {
-  const server = await scripted((request, response, nth) => {
-    const query = new URL(request.url ?? '', 'http://x').searchParams;
-    const body = reply({ query, nth, response });
-    if (!response.writableEnded && body !== undefined) sendJson(response, body);
-  });
-  const service = await serviceAt(server.url, { dialect });
-  open.push(
-    () => service.close(),
-    () => server.close(),
-  );
+  const { server, service } = await replying(reply, { dialect });
   try {
     const { ids, completion } = await walk(service, options);
     const end = completion?.kind === 'complete' ? completion.evidence : completion?.kind;
@@ -59,7 +39,7 @@ describe('a missing next', () => {
       const page = Number(query.get('page') ?? 1);
       return { data: leads(page * 25, page * 25 + 25), ...(page < 3 ? { next_page: page + 1 } : {}) };
     });
-    expect(end).not.toBeUndefined();
+    expect(end).toBe('explicit-end');
     expect(requests.filter((request) => request.includes('page=4'))).toEqual([]);
   });
 
@@ -126,7 +106,7 @@ describe('an answer without a list', () => {
 describe('the headers of an answer', () => {
   const paged =
     (headers: (page: number) => Record<string, string>, size = 20) =>
-    ({ query, response }: Request): void => {
+    ({ query, response }: Asked): void => {
       const page = Number(query.get('page') ?? 1);
       answer(response, headers(page), leads((page - 1) * size, Math.min(page * size, 50)));
     };
@@ -182,7 +162,7 @@ describe('a total', () => {
 });
 
 describe('has_more: true on an empty page', () => {
-  const page = ({ query }: Request): number => Number(query.get('page') ?? 1);
+  const page = ({ query }: Asked): number => Number(query.get('page') ?? 1);
 
   it('is asked once more, and then said', async () => {
     const { end, requests } = await endOf((request) => {
@@ -221,7 +201,7 @@ describe('a next page that is named on every page, for ever', () => {
   const partsOf = (query: URLSearchParams): { id: string }[] =>
     leads(number(query, 'offset', 0), Math.min(number(query, 'offset', 0) + 25, 60));
 
-  it.each<[string, (request: Request) => unknown]>([
+  it.each<[string, (request: Asked) => unknown]>([
     ['a URL of the body', ({ query }) => ({ data: pageOf(query), links: { next: next(query) } })],
     [
       'a Link header',
@@ -251,7 +231,7 @@ describe('a next page that is named on every page, for ever', () => {
   });
 
   it('by a cursor that differs each time, ends unproven with what there is', async () => {
-    const reply = ({ query, nth }: Request): unknown => ({
+    const reply = ({ query, nth }: Asked): unknown => ({
       data: query.has('cursor') ? [] : leads(0, 25),
       next_cursor: `c${nth}`,
     });

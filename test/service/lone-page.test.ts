@@ -1,14 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
 import { provenUpTo, type ListingOptions } from '../../src/service/listing-types.ts';
-import { scripted, sendJson, serviceAt } from '../support/service.ts';
-import { walk, type Walked } from '../support/walk.ts';
-
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
+import { replying } from '../support/replying.ts';
+import { mayBeCut, walk, type Walked } from '../support/walk.ts';
 
 interface Lead {
   readonly id: string;
@@ -37,15 +32,7 @@ async function walked(
   options: Partial<ListingOptions> = {},
   dialect: Dialect = {},
 ): Promise<Walked & { requests: readonly string[]; said: string }> {
-  const server = await scripted((request, response) => {
-    const body = answer(new URL(request.url ?? '', 'http://x').searchParams, response);
-    if (!response.writableEnded) sendJson(response, body);
-  });
-  const service = await serviceAt(server.url, { dialect });
-  open.push(
-    () => service.close(),
-    () => server.close(),
-  );
+  const { server, service } = await replying(({ query, response }) => answer(query, response), { dialect });
   const result = await walk(service, options);
   return { ...result, requests: server.requests, said: service.said() };
 }
@@ -55,27 +42,21 @@ const limited =
   (query) =>
     all.slice(0, Math.min(cap, Number(query.get('limit') ?? cap)));
 
-const caps = [
-  10, 15, 16, 20, 25, 30, 32, 40, 50, 60, 64, 75, 80, 100, 128, 150, 200, 250, 256, 300, 500, 512, 1000, 1024,
-  2000,
-];
-
 describe('a lone page without a proof', () => {
-  it.each(caps)('of %d leads is unproven, and the message names what decides', async (cap) => {
-    const error: unknown = await walked(() => list(cap)).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: 'incomplete' });
-    expect((error as { hint: string }).hint).toMatch(
-      /doctor --learn.*api\.params\.page.*api\.pagination none/,
-    );
-  });
+  it.each([5, 37, 50, 120, 237, 1000])(
+    'of %d leads is unproven, and the hint names what decides',
+    async (count) => {
+      const error: unknown = await walked(() => list(count)).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({
+        message: expect.stringContaining(mayBeCut) as string,
+        hint: expect.stringMatching(/doctor --learn.*api\.params\.page.*api\.pagination none/) as string,
+      });
+    },
+  );
 
   it.each([1, 2, 4])('of %d leads is unproven where as many were asked for', async (pageSize) => {
     const answer = limited(list(50), 100);
-    await expect(walked(answer, {}, { pageSize })).rejects.toMatchObject({ code: 'incomplete' });
-  });
-
-  it.each([5, 37, 120, 237])('of %d leads, which is no usual number, is unproven as well', async (count) => {
-    await expect(walked(() => list(count))).rejects.toMatchObject({ code: 'incomplete' });
+    await expect(walked(answer, {}, { pageSize })).rejects.toThrow(mayBeCut);
   });
 
   it('of fewer than five leads is complete', async () => {
@@ -112,7 +93,7 @@ describe('a lone page is proven', () => {
   it('where fewer came than were asked for, of a service that honours a limit', async () => {
     const { completion } = await walked(limited(list(237), 1000));
     expect(provenUpTo(completion)).toBe(236);
-    await expect(walked(limited(list(500), 120))).rejects.toMatchObject({ code: 'incomplete' });
+    await expect(walked(limited(list(500), 120))).rejects.toThrow(mayBeCut);
   });
 
   it('for one run where it reaches behind the oldest lead that was asked for', async () => {
@@ -120,7 +101,7 @@ describe('a lone page is proven', () => {
     const { completion } = await walked(() => all, { query: { since } });
     expect(completion).toEqual({ kind: 'complete', evidence: 'reaches-back' });
     const oldestFirst = walked(() => all.toReversed(), { query: { since } });
-    await expect(oldestFirst).rejects.toMatchObject({ code: 'incomplete' });
+    await expect(oldestFirst).rejects.toThrow(mayBeCut);
   });
 
   it('for one run where the oldest lead of the run before is there', async () => {
@@ -130,7 +111,7 @@ describe('a lone page is proven', () => {
       evidence: 'reaches-back',
     });
     const cut = walked(() => all.slice(0, 50), { before: { overlap: ['l10', 'l90'] } });
-    await expect(cut).rejects.toMatchObject({ code: 'incomplete' });
+    await expect(cut).rejects.toThrow(mayBeCut);
   });
 });
 
@@ -159,7 +140,7 @@ describe('a page that names no next one is the last', () => {
     const failing = walked((query, response) =>
       query.has('page') || query.has('offset') ? response.writeHead(500).end('{"error":"no"}') : list(30),
     );
-    await expect(failing).rejects.toMatchObject({ code: 'incomplete' });
+    await expect(failing).rejects.toThrow(mayBeCut);
   });
 });
 
@@ -195,8 +176,8 @@ describe('the run before', () => {
     const { completion, requests } = await walked(byStatus, { query, before: { overlap: ['l40'] } });
     expect(completion?.kind).toBe('complete');
     expect(requests).toHaveLength(2);
-    await expect(walked(byStatus, { query, before: { overlap: ['gone'] } })).rejects.toMatchObject({
-      code: 'incomplete',
-    });
+    await expect(walked(byStatus, { query, before: { overlap: ['gone'] } })).rejects.toThrow(
+      'the newest lead of the run before did not come again',
+    );
   });
 });

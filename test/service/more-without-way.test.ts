@@ -1,13 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Scripted, scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
+import { describe, expect, it } from 'vitest';
+import { type TestService } from '../support/service.ts';
+import { replying } from '../support/replying.ts';
 import { walk } from '../support/walk.ts';
-
-let server: Scripted;
-let service: TestService;
-afterEach(async () => {
-  await service.close();
-  await server.close();
-});
 
 const leads = Array.from({ length: 100 }, (_, i) => ({ id: `l${i}` }));
 const cap = 25;
@@ -17,12 +11,12 @@ async function open(
   startOf: (query: URLSearchParams) => number,
   members: (isLast: boolean) => object,
   list: readonly object[] = leads,
-): Promise<void> {
-  server = await scripted((request, response) => {
-    const start = startOf(new URL(request.url ?? '', 'http://localhost').searchParams);
-    sendJson(response, { data: list.slice(start, start + cap), ...members(start + cap >= list.length) });
+): Promise<TestService> {
+  const { service } = await replying(({ query }) => {
+    const start = startOf(query);
+    return { data: list.slice(start, start + cap), ...members(start + cap >= list.length) };
   });
-  service = await serviceAt(server.url);
+  return service;
 }
 
 const byPage = (query: URLSearchParams): number => (Number(query.get('page') ?? 1) - 1) * cap;
@@ -35,7 +29,7 @@ describe('an answer that says that more follows, and not how, is followed by', (
     ['offset', 'has_more', byOffset],
     ['offset', 'is_last_page', byOffset],
   ])('%s, as %s says', async (_, name, startOf) => {
-    await open(startOf, (isLast) => ({ [name]: (name === 'has_more') !== isLast }));
+    const service = await open(startOf, (isLast) => ({ [name]: (name === 'has_more') !== isLast }));
     const { ids, completion } = await walk(service);
     expect(ids).toEqual(leads.map(({ id }) => id));
     expect(completion).toMatchObject({ kind: 'complete' });
@@ -43,13 +37,13 @@ describe('an answer that says that more follows, and not how, is followed by', (
 
   it('page where the leads have no id', async () => {
     const list = leads.map(({ id }) => ({ name: id }));
-    await open(byPage, (isLast) => ({ has_more: !isLast }), list);
+    const service = await open(byPage, (isLast) => ({ has_more: !isLast }), list);
     const { ids } = await walk(service);
     expect(ids).toHaveLength(100);
   });
 
   it('nothing where no parameter leads there: that is said, with a command', async () => {
-    await open(
+    const service = await open(
       () => 0,
       () => ({ has_more: true }),
     );
@@ -62,15 +56,12 @@ describe('an answer that says that more follows, and not how, is followed by', (
   it.each([404, 200])(
     'no page where the second one does not exist (%d), although there is more',
     async (status) => {
-      server = await scripted((request, response) => {
-        const { searchParams } = new URL(request.url ?? '', 'http://localhost');
-        const isSecond = searchParams.get('page') === '2';
-        const body = { data: isSecond ? [] : leads.slice(0, cap), has_more: !isSecond };
-        response.writeHead(isSecond ? status : 200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(body));
+      const { service } = await replying(({ query, response }) => {
+        const isSecond = query.get('page') === '2';
+        if (isSecond) response.statusCode = status;
+        return { data: isSecond ? [] : leads.slice(0, cap), has_more: !isSecond };
       });
-      service = await serviceAt(server.url);
-      await expect(walk(service)).rejects.toMatchObject({ code: 'incomplete' });
+      await expect(walk(service)).rejects.toThrow("the answer's 'has_more' may lead to more leads");
     },
   );
 });

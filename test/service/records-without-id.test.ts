@@ -1,13 +1,6 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { listLeads } from '../../src/service/listing.ts';
-import { type Scripted, scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
-
-let server: Scripted | undefined;
-let service: TestService | undefined;
-afterEach(async () => {
-  await service?.close();
-  await server?.close();
-});
+import { replying } from '../support/replying.ts';
 
 const size = 10;
 /** Three of them are the same. */
@@ -16,16 +9,12 @@ const list = Array.from({ length: 23 }, (_, nth) => ({ name: nth % 9 === 4 ? 'sa
 it.each(['page', 'offset'])(
   'records without an id come once, however often a list of numbered pages is read: %s',
   async (style) => {
-    server = await scripted((request, response) => {
-      const at = new URL(request.url ?? '', 'http://x').searchParams.get(style);
+    const { service } = await replying(({ query }) => {
+      const at = query.get(style);
       const from = style === 'page' ? (Number(at ?? 1) - 1) * size : Number(at ?? 0);
       const leads = list.slice(from, from + size);
-      sendJson(
-        response,
-        style === 'page' ? { leads, page: from / size + 1, total_pages: 3 } : { leads, offset: from },
-      );
+      return style === 'page' ? { leads, page: from / size + 1, total_pages: 3 } : { leads, offset: from };
     });
-    service = await serviceAt(server.url);
     const pages = listLeads(service, { query: {} });
     const names: string[] = [];
     for await (const { leads } of pages) {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { IdSet } from '../../src/lead/id-set.ts';
 import { listLeads, mayHelpFromStart } from '../../src/service/listing.ts';
+import { listKeptMoving } from '../../src/service/pagers/pager.ts';
 import type { Position } from '../../src/service/pagers/position.ts';
 import {
   drawHistory,
@@ -118,6 +119,7 @@ it.each(['array, page', 'page'] as const)(
 
 it.each([3, 5, 9, 12, 13, 14, 17])('a page %i that is shorter than others ends no list', async (short) => {
   for (const style of numbered) {
+    const isNamed = style === 'next_page' || style === 'Link with page';
     const ids = Array.from({ length: 900 }, (_, i) => `l${i}`);
     // The service leaves out what was deleted once it has taken a page.
     const isGone = (id: string): boolean => [1, 2].includes(Number(id.slice(1)) - 50 * (short - 1));
@@ -137,6 +139,12 @@ it.each([3, 5, 9, 12, 13, 14, 17])('a page %i that is shorter than others ends n
     const met = new Set<string | undefined>();
     for await (const { leads } of walk) for (const { id } of leads) met.add(id);
     const lost = ids.filter((id) => !isGone(id) && !met.has(id));
-    expect([style, walk.completion?.kind === 'complete' ? lost : []]).toEqual([style, []]);
+    // Where pages overlap, a short one cannot be told from a list that moves.
+    const end = isNamed ? 'complete' : listKeptMoving;
+    const { completion } = walk;
+    expect([style, lost, completion?.kind === 'unproven' ? completion : completion?.kind]).toEqual([
+      ...[style, []],
+      end,
+    ]);
   }
 });

@@ -1,13 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
 import { IdSet } from '../../src/lead/id-set.ts';
-import { scripted, serviceAt } from '../support/service.ts';
+import { serviceAt } from '../support/service.ts';
+import { replying } from '../support/replying.ts';
 import { walk } from '../support/walk.ts';
-
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
 
 interface Answer {
   readonly body: object;
@@ -28,15 +24,15 @@ async function endAndNotes(
   { body, headers = {}, status = 200, location }: Answer,
   dialect: Dialect = {},
 ): Promise<{ readonly end: string; readonly said: string }> {
-  const server = await scripted((request, response) => {
-    const isRedirected = location !== undefined && request.url?.startsWith('/api/leads?') === true;
-    if (isRedirected) return void response.writeHead(308, { location }).end();
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-  });
-  const service = await serviceAt(server.url, { dialect });
-  open.push(
-    () => service.close(),
-    () => server.close(),
+  const { service } = await replying(
+    ({ request, response }) => {
+      const isRedirected = location !== undefined && request.url?.startsWith('/api/leads?') === true;
+      if (isRedirected) return response.writeHead(308, { location }).end();
+      return response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(body));
+    },
+    { dialect },
   );
   try {
     const { completion } = await walk(service);
@@ -133,17 +129,11 @@ describe('one page is not taken for everything', () => {
     });
 
     it('nor where leads since a time are asked for, and all are counted', async () => {
-      const body = JSON.stringify({ data: leads(3), total_leads: 900 });
-      const server = await scripted((_, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      const { server, service } = await replying(() => ({ data: leads(3), total_leads: 900 }), {
+        dialect: { ...learnt, params: { since: 'from' } },
       });
-      const service = await serviceAt(server.url, { dialect: { ...learnt, params: { since: 'from' } } });
       const unasked = await serviceAt(server.url, { dialect: learnt });
-      open.push(
-        () => service.close(),
-        () => unasked.close(),
-        () => server.close(),
-      );
+      onTestFinished(() => unasked.close());
       const { completion } = await walk(service, { query: { since: 0 } });
       // No time is sent: the answer is of all leads, as its count is.
       await expect(walk(unasked, { query: { since: 0 } })).rejects.toThrow('has 900 leads');
@@ -158,15 +148,8 @@ describe('one page is not taken for everything', () => {
     ])(
       'where %d are counted, and a walk behind two leads goes on at lead %d: %s',
       async (total, from, end) => {
-        const body = JSON.stringify({ data: leads(3, from), page_cursor: 'c2', total_leads: total });
-        const server = await scripted((_, response) => {
-          response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-        });
-        const service = await serviceAt(server.url, { dialect: learnt });
-        open.push(
-          () => service.close(),
-          () => server.close(),
-        );
+        const body = { data: leads(3, from), page_cursor: 'c2', total_leads: total };
+        const { service } = await replying(() => body, { dialect: learnt });
         const seen = new IdSet();
         for (const { id } of leads(2)) seen.preload(id);
         // Two of the page that was being read were handed out, and come again.
@@ -180,17 +163,13 @@ describe('one page is not taken for everything', () => {
     );
 
     it('nor on a page behind the first', async () => {
-      const server = await scripted((request, response) => {
-        const isSecond = request.url?.includes('cursor=b') === true;
-        const meta = isSecond ? { next_cursor: 'c' } : { next: 'b' };
-        response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify({ data: leads(100, isSecond ? 100 : 0), meta }));
-      });
-      const service = await serviceAt(server.url, { dialect: learnt });
-      open.push(
-        () => service.close(),
-        () => server.close(),
+      const { service } = await replying(
+        ({ query }) => {
+          const isSecond = query.get('cursor') === 'b';
+          const meta = isSecond ? { next_cursor: 'c' } : { next: 'b' };
+          return { data: leads(100, isSecond ? 100 : 0), meta };
+        },
+        { dialect: learnt },
       );
       const { completion } = await walk(service);
       expect(completion).toMatchObject({ kind: 'complete', evidence: 'explicit-end' });
@@ -250,17 +229,11 @@ describe('an answer that says itself that it is not all', () => {
   });
 
   it('counts on the pages before the last one, too', async () => {
-    const server = await scripted((request, response) => {
-      const isSecond = request.url?.includes('cursor') === true;
+    const { service } = await replying(({ query }) => {
+      const isSecond = query.has('cursor');
       const beside = isSecond ? { next_cursor: null } : { next_cursor: 'b', incomplete_results: true };
-      const page = { data: leads(20, isSecond ? 20 : 0), ...beside };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page));
+      return { data: leads(20, isSecond ? 20 : 0), ...beside };
     });
-    const service = await serviceAt(server.url);
-    open.push(
-      () => service.close(),
-      () => server.close(),
-    );
     await expect(walk(service)).rejects.toThrow('is not all');
   });
 

@@ -1,25 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
 import { listLeads } from '../../src/service/listing.ts';
-import { type Scripted, scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
+import { type TestService } from '../support/service.ts';
+import { replying } from '../support/replying.ts';
 import { walk } from '../support/walk.ts';
-
-let server: Scripted | undefined;
-let service: TestService | undefined;
-afterEach(async () => {
-  await service?.close();
-  await server?.close();
-});
 
 type Answer = (query: URLSearchParams) => string;
 
-async function open(answer: Answer, dialect: Dialect = {}): Promise<TestService> {
-  server = await scripted((request, response) =>
-    sendJson(response, answer(new URL(request.url ?? '', 'http://x').searchParams)),
-  );
-  service = await serviceAt(server.url, { dialect });
-  return service;
-}
+const open = async (answer: Answer, dialect: Dialect = {}): Promise<TestService> =>
+  (await replying(({ query }) => answer(query), { dialect })).service;
 
 /** As the services send them: escapes, numbers that no double holds, and an order of keys that is theirs. */
 const lead = (nth: number, idName = 'id'): string =>
@@ -137,6 +126,7 @@ it('a probed page whose element holds no lead is no page that the service reject
 });
 
 it('a pointer that no JSON Pointer is fails before the first request', async () => {
-  await expect(walk(await open(relay, { item: 'node' }))).rejects.toMatchObject({ code: 'config' });
-  expect(server?.requests).toEqual([]);
+  const { server, service } = await replying(() => [], { dialect: { item: 'node' } });
+  await expect(walk(service)).rejects.toMatchObject({ code: 'config' });
+  expect(server.requests).toEqual([]);
 });

@@ -66,7 +66,10 @@ export interface Row {
    * they hold.
    */
   readonly outlook: 'everything' | 'caution' | 'alarm';
-  /** Counts that fill a page, behind which nothing tells that it is the last one: a service of `everything` else. */
+  /**
+   * Counts at which nothing tells that a page is the last one: those that fill a page of a service of `everything` else, and
+   * those below five of a service of `caution`.
+   */
   readonly quietAt?: readonly number[];
   /** Why no client can see that leads are missing. */
   readonly invisible?: string;

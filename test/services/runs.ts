@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fewest } from '../../src/service/pagers/pager.ts';
 import { freshHome, leads } from '../support/run.ts';
 import { envOf, exported, type Judged, judge, learnt, usualCaps } from './judge.ts';
 import { leadIdsIn, type ListService, serve } from './list-service.ts';
@@ -17,9 +18,11 @@ function countsOf({ cap = 20, usual = cap, counts, isVariant }: Row): readonly n
   return counts ?? [...new Set([...few, cap, cap + 1, 237])];
 }
 
-/** Whether nothing tells a whole answer of so many leads from the first part of a list. */
-const isAlarmFair = ({ outlook, quietAt }: Row, count: number): boolean =>
-  outlook === 'caution' || (quietAt?.includes(count) === true && usualCaps.includes(count));
+/** Whether nothing tells a whole answer of so many leads from the first part of a list: no service gives fewer than five at once. */
+function isAlarmFair({ outlook, quietAt = [] }: Row, count: number): boolean {
+  if (outlook === 'caution') return count >= fewest || quietAt.includes(count);
+  return quietAt.includes(count) && usualCaps.includes(count);
+}
 
 /** What is wrong; of a row that is not yet right, that nothing is. */
 export function wrongOf(runs: readonly JudgedRun[], notYet: string | undefined): string[] {

@@ -14,6 +14,9 @@ export interface Walked {
   readonly stats: Readonly<ListingStats>;
 }
 
+/** The words of a walk that ends at a page of which nothing shows that it is all. */
+export const mayBeCut = 'may be as many as the service gives at once';
+
 /** Walks to the end and tells what came. */
 export async function walk(service: Service, options: Partial<ListingOptions> = {}): Promise<Walked> {
   const pages = listLeads(service, { query: {}, ...options });

@@ -78,7 +78,7 @@ export const cursorRows: readonly Row[] = [
     ...{ cap: 33, way: byCursor('continuationToken') },
     headers: (page) => more(page, { 'x-ms-continuationtoken': cursor(page) }),
   }),
-  caution('an object as a token', {
+  everything('an object as a token', {
     cap: 30,
     answer({ query, list }) {
       const at = list.findIndex(({ id }) => id === query.get('lastId')) + 1;
@@ -94,8 +94,8 @@ export const cursorRows: readonly Row[] = [
   ),
   everything('before an id', { cap: 50, size: ['limit'], way: behindId('before') }, plainArray),
   everything('before an id, 30 at once', { cap: 30, way: behindId('before') }),
-  caution('before_id', { cap: 30, way: behindId('before_id') }),
-  caution('after an id', { cap: 25, way: behindId('after') }),
+  everything('before_id', { cap: 30, way: behindId('before_id') }),
+  everything('after an id', { cap: 25, way: behindId('after') }),
   everything('until a time, five leads of each', {
     cap: 60,
     answer({ query, list }) {
@@ -109,7 +109,7 @@ export const cursorRows: readonly Row[] = [
   }),
   everything('until a time, inclusive', { cap: 60, way: untilTime('until', true) }),
   everything('until a time, limit', { cap: 100, usual: 50, size: ['limit'], way: untilTime('until', false) }),
-  caution('created_before a time', { cap: 75, way: untilTime('created_before', false) }),
+  everything('created_before a time', { cap: 75, way: untilTime('created_before', false) }),
   caution('until a time, all of one time', {
     cap: 30,
     answer({ query, list }) {

@@ -1,4 +1,4 @@
-import { caution, everything, type Page, plainArray, type Row } from '../row.ts';
+import { caution, everything, type Page, plainArray, type Row, speaksAgainst } from '../row.ts';
 
 /** Cuts its answer at so many leads, and shows no way to the others. */
 const cutAt = (cap: number, how: string, shape: Partial<Row> = {}, body?: (page: Page) => unknown): Row =>
@@ -41,6 +41,7 @@ export const loneRows: readonly Row[] = [
   cutAt(80, '400 for every parameter', { isStrict: true }),
   cutAt(40, 'knows status, 400 for the rest', { isStrict: true, filters: ['status'] }),
   cutAt(64, '404 for every parameter', {
+    quietAt: [1, 4],
     answer: ({ url }) => (url.search === '' ? undefined : errorOf(404)),
   }),
   cutAt(30, '500 for a second page', {
@@ -54,9 +55,9 @@ export const loneRows: readonly Row[] = [
     },
   }),
 
-  caution('nothing but {}', { cap: 20 }, () => ({})),
-  caution('nothing but data: null', { cap: 20 }, () => ({ data: null })),
-  caution('nothing but 204', { cap: 20, answer: () => ({ status: 204 }) }),
+  speaksAgainst('nothing but {}', { cap: 20 }, () => ({})),
+  speaksAgainst('nothing but data: null', { cap: 20 }, () => ({ data: null })),
+  speaksAgainst('nothing but 204', { cap: 20, answer: () => ({ status: 204 }) }),
 
   all('a plain array', {}, plainArray),
   all('in no order', { order: 'none' }),

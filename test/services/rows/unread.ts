@@ -125,7 +125,7 @@ export const unreadRows: readonly Row[] = [
       next: page.isLast ? null : page.link({ cursor: cursor(page) }),
     }),
   ),
-  caution(
+  everything(
     'Link with first and last alone',
     { cap: 30, way: byPage(), headers: (page) => linked(page.link({}), page.link({ page: page.pages })) },
     plainArray,

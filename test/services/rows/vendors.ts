@@ -252,7 +252,7 @@ export const vendorRows: readonly Row[] = [
     ...{ totalSize: page.total, done: page.isLast, records: page.leads },
     ...more(page, { nextRecordsUrl: behindWithoutHost(page, 'c') }),
   })),
-  caution(
+  everything(
     'IAM, IsTruncated and Marker',
     { cap: 100, size: ['MaxItems'], way: byCursor('Marker') },
     (page) => ({
@@ -261,7 +261,7 @@ export const vendorRows: readonly Row[] = [
       ...more(page, { Marker: cursor(page) }),
     }),
   ),
-  caution('Kinto, Next-Page', {
+  everything('Kinto, Next-Page', {
     ...{ cap: 33, size: ['_limit'], way: byCursor('_token') },
     headers: (page): Record<string, string> =>
       page.isLast ? {} : { 'next-page': behind(page, '_token') ?? '' },
