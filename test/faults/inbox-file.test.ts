@@ -1,48 +1,27 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { authorityOf, type ListenProcess, listenProcess } from '../support/listen-process.ts';
 import { mountedDisk } from '../support/mounted-disk.ts';
 import { freshHome } from '../support/run.ts';
+import { type Answered, senderTo } from '../support/sender.ts';
 import { until } from '../support/until.ts';
 
 const token = 'token-of-the-tests';
-const clean: (() => void)[] = [];
-
-afterEach(() => {
-  for (const step of clean.splice(0).reverse()) step();
-});
-
-interface Told {
-  readonly status: number;
-  readonly text: string;
-}
-
-function deliverer(listener: ListenProcess): (id: string) => Promise<Told> {
-  const agent = new Agent({ keepAlive: true, ca: readFileSync(authorityOf(listener.home)) });
-  clean.push(() => agent.destroy());
-  return (id) =>
-    new Promise((resolve, reject) => {
-      const headers = { 'content-type': 'application/json', 'x-webhook-token': token };
-      const sent = request(listener.url, { method: 'POST', agent, headers }, (response) => {
-        let text = '';
-        response.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-      });
-      sent.on('error', reject);
-      sent.end(JSON.stringify({ id, metadata: { padding: 'x'.repeat(20_000) } }));
-    });
+function deliverer(listener: ListenProcess): (id: string) => Promise<Answered> {
+  const sender = senderTo(listener.url, { token, authority: authorityOf(listener.home) });
+  onTestFinished(() => sender.close());
+  return (id) => sender.deliver({ id, metadata: { padding: 'x'.repeat(20_000) } });
 }
 
 /** Delivers until there is no room, makes room, delivers the same leads again, and looks what is there. */
 async function fillAndRecover(listener: ListenProcess, place: string, makeRoom: () => void): Promise<void> {
   const deliver = deliverer(listener);
   const acknowledged: string[] = [];
-  let refused: Told | undefined;
+  let refused: Answered | undefined;
   for (let i = 0; refused === undefined && i < 2000; i += 1) {
     const told = await deliver(`lead-${i}`);
     if (told.status === 200) acknowledged.push(`lead-${i}`);

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { Agent, request } from 'undici';
 import { expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { listenProcess } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
+import { senderTo } from '../support/sender.ts';
 import { full } from '../support/faults.ts';
 
 const kills = full ? 20 : 3;
@@ -14,20 +14,18 @@ const token = 'token-of-the-tests';
 
 /** Delivers arrays of new leads until the receiver is gone; adds the ids that were acknowledged. */
 async function deliverUntilKilled(url: string, prefix: string, acknowledged: string[]): Promise<void> {
-  const agent = new Agent({ connections, pipelining: 1 });
+  const sender = senderTo(url, { token });
   const deliver = async (worker: number): Promise<void> => {
     for (let n = 0; ; n += 1) {
       const ids = Array.from({ length: leadsOfOne }, (_, i) => `${prefix}-${worker}-${n}-${i}`);
-      const body = JSON.stringify({ event: 'leads', leads: ids.map((id) => ({ id, category: 'solar' })) });
-      const headers = { 'content-type': 'application/json', 'x-webhook-token': token };
-      const answer = await request(url, { method: 'POST', headers, body, dispatcher: agent });
-      const { leads } = (await answer.body.json()) as { leads: { id: string }[] };
-      acknowledged.push(...leads.map(({ id }) => id));
+      const leads = ids.map((id) => ({ id, category: 'solar' }));
+      const { text } = await sender.deliver({ event: 'leads', leads });
+      acknowledged.push(...(JSON.parse(text) as { leads: { id: string }[] }).leads.map(({ id }) => id));
     }
   };
   // Each ends with the connection.
   await Promise.allSettled(Array.from({ length: connections }, (_, worker) => deliver(worker)));
-  await agent.destroy();
+  await sender.close();
 }
 
 it('promise 1, of several leads in one delivery: all are on disk or none, and all where it was answered 200', async () => {
