@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { type Measure, measure, median, printTable } from '../support/measure.ts';
+import { buildProgram } from '../support/program.ts';
 import {
   cursorPrefix,
   type PageService,
@@ -15,6 +16,8 @@ import {
 
 const bin = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'leads-bench-'));
+/** Where node finds the packages that a program imports. */
+const cache = fileURLToPath(new URL('../../.cache', import.meta.url));
 const rounds = Number(process.env['LEADS_BENCH_ROUNDS'] ?? 7);
 const million = Number(process.env['LEADS_BENCH_LEADS'] ?? 1_000_000);
 const mebibyte = 1024 * 1024;
@@ -44,14 +47,14 @@ function environment(url: string, extra: Readonly<Record<string, string>> = {}):
 const leads = (args = ''): string => `${process.execPath} ${bin} export -q ${args}`;
 
 /** Peak memory of the one process, in MiB: the process itself says it at its end. */
-async function peak(url: string, args: readonly string[]): Promise<number> {
+async function peak(url: string, line: string): Promise<number> {
   const report = join(home, 'peak');
   const hook = join(home, 'peak.cjs');
   writeFileSync(
     hook,
     `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)));`,
   );
-  await promisify(execFile)('bash', ['-c', `${leads(args.join(' '))} > /dev/null`], {
+  await promisify(execFile)('bash', ['-c', `${line} > /dev/null`], {
     env: environment(url, { NODE_OPTIONS: `--require=${hook}` }),
   });
   return (Number(readFileSync(report, 'utf8')) * 1024) / mebibyte;
@@ -98,7 +101,7 @@ it('needs no more memory for a million leads', async () => {
   const peaks: number[] = [];
   for (const pagination of ['cursor', 'none'] as const) {
     const { url } = await serve({ leads: million, pageSize: 1000, pagination });
-    const used = await peak(url, []);
+    const used = await peak(url, leads());
     peaks.push(used);
     rows.push([
       pagination === 'none' ? 'one array' : 'pages of 1000',
@@ -113,6 +116,16 @@ it('needs no more memory for a million leads', async () => {
 
 /** Bytes of the ids, their table of two 32-bit words at half load, and what growing it takes; MiB. */
 const ids = (): string => ((million * (36 + 4) + 4 * million * 8) / mebibyte).toFixed(0);
+
+it('needs at most 160 MiB to audit a million leads', async () => {
+  const { url } = await serve({ leads: million, pageSize: 1000, pagination: 'cursor' });
+  const inbox = join(home, 'inbox.db');
+  mkdirSync(cache, { recursive: true });
+  const fill = await buildProgram(new URL('gate/fill-inbox.ts', import.meta.url), cache);
+  await promisify(execFile)(process.execPath, [fill, inbox, String(million)]);
+  const audit = `${process.execPath} ${bin} audit --json -q --since 2020-01-01 --inbox ${inbox}`;
+  expect(await peak(url, audit)).toBeLessThanOrEqual(160);
+});
 
 it('asks ahead where it may', async () => {
   const { url } = await serve({ leads: 60_000, pageSize: 200, pagination: 'page', latencyMs: 30 });
