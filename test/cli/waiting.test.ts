@@ -27,30 +27,7 @@ const limitingService = (): Promise<Scripted> =>
     else sendJson(response, lead);
   });
 
-/** The texts that the status line had, one after another. */
-const lines = (drawn: string): string[] => drawn.split('\r\u001b[K').map((text) => text.trimEnd());
-
 describe('on a terminal', { concurrent: true, skip: !hasTerminals() }, () => {
-  it('a wait is counted down in one line, which is gone before the data', async ({ expect }) => {
-    const service = await limitingService();
-    const run = onTerminal('$LEADS list --fields id', env(service.url));
-    expect(await run.exitCode).toBe(0);
-    const shown = lines(run.drawn());
-    expect(shown).toContain('waiting 4s: rate limited, retry 1 of 5');
-    expect(shown).toContain('waiting 2s: rate limited, retry 1 of 5');
-    expect(shown.at(-1)).toMatch(/^id\s+1$/);
-  });
-
-  it('a silent service is seen within about a second', async ({ expect }) => {
-    let answer: (() => void) | undefined;
-    const service = await serviceThat((_, response) => (answer = () => sendJson(response, lead)));
-    const run = onTerminal('$LEADS list --fields id', env(service.url));
-    await until(() => run.drawn().includes('asking … 2s'));
-    answer?.();
-    expect(await run.exitCode).toBe(0);
-    expect(lines(run.drawn()).slice(1, 3)).toEqual(['asking … 1s', 'asking … 2s']);
-  });
-
   it('progress shows time, total and share, and a stall shows in it', async ({ expect }) => {
     let answer: (() => void) | undefined;
     const service = await serviceThat((request, response) => {
@@ -92,16 +69,6 @@ describe('on a terminal', { concurrent: true, skip: !hasTerminals() }, () => {
     expect(dumb.drawn()).not.toContain('\u001b');
     expect(dumb.drawn()).toContain('note: waiting 4s: rate limited, retry 1 of 5');
   });
-});
-
-it.concurrent('in a pipe a long wait is one line, at its beginning', async ({ expect }) => {
-  const service = await limitingService();
-  const program = startProgram(['list', '--fields', 'id'], freshHome(), env(service.url));
-  await until(() => program.stderr() !== '');
-  expect(program.stderr()).toBe('note: waiting 4s: rate limited, retry 1 of 5\n');
-  expect(program.stdout()).toBe('');
-  expect(await program.done).toEqual({ exitCode: 0 });
-  expect(program.stderr().split('\n')).toHaveLength(2);
 });
 
 it.concurrent('in a pipe a silence of three seconds is said once', async ({ expect }) => {

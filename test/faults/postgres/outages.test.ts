@@ -155,33 +155,6 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, async (cluster) => 
     });
   });
 
-  describe('connections that are cut', () => {
-    it('cost no lead, and store none twice', async () => {
-      const proxy = await TcpProxy.start(cluster.address);
-      clean.push(() => proxy.stop());
-      const inbox = fleetInbox(cluster.address, { port: proxy.port });
-      const receiver = (await startFleet(1, inbox)).at(0);
-      const ids = Array.from({ length: full ? 2000 : 70 }, (_, i) => `lead-${i}`);
-      let taken = 0;
-      let cuts = 0;
-      const sending = inParallel(ids, 10, async (id) => {
-        await untilTaken(receiver, { id });
-        taken += 1;
-      });
-      for (; cuts < 5; cuts += 1) {
-        await until(() => taken >= ((cuts + 1) * ids.length) / 7, 'further acknowledgements');
-        proxy.cut();
-      }
-      await sending;
-      const emitted = printed([receiver]);
-      expect(new Set(emitted).size).toBe(emitted.length);
-      expect([...(await deliveriesOf(inbox)).keys()].toSorted()).toEqual(ids.toSorted());
-      console.log(
-        `connections cut ${cuts} times under ${ids.length} leads: all stored, ${emitted.length} emitted, none twice`,
-      );
-    });
-  });
-
   describe('a database whose packets are dropped', () => {
     it('delays no metrics, which say that it does not answer', async () => {
       const proxy = await TcpProxy.start(cluster.address);

@@ -20,15 +20,15 @@ export async function untilTaken(receiver: AdminProcess, lead: { readonly id: st
   throw new Error(`${lead.id} was refused for a minute`);
 }
 
-/** The ids that receivers printed, each a line with a lead. */
-export const printed = (receivers: readonly AdminProcess[]): string[] =>
-  receivers.flatMap((one) => idsIn(one.stdout()));
-
-export const idsIn = (lines: string): string[] =>
+const idsIn = (lines: string): string[] =>
   lines
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => (JSON.parse(line) as { id: string }).id);
+
+/** The ids that receivers printed, each a line with a lead. */
+export const printed = (receivers: readonly AdminProcess[]): string[] =>
+  receivers.flatMap((one) => idsIn(one.stdout()));
 
 /** How often each lead is among the deliveries of an inbox. */
 export async function deliveriesOf({ url }: FleetInbox): Promise<Map<string, number>> {
