@@ -59,18 +59,11 @@ export const handshakeProblem = (kind: HandshakeFailure): Problem => ({
   message: handshakeFailures[kind],
 });
 
-/** A request of ours that failed where it is not the system or TLS that says so. */
-export class ExchangeError extends Error {
-  /** The code that node gives for the same, where it has one. */
-  readonly code: string | undefined;
+/** It has the code that undici gives for an answer that does not come in time. */
+export const tunnelTimeout = (): Error =>
+  Object.assign(new Error('the proxy opened no tunnel in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
 
-  constructor(message: string, code?: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-export class TunnelRefusedError extends ExchangeError {
+export class TunnelRefusedError extends Error {
   readonly status: number;
 
   constructor(status: number) {
@@ -89,6 +82,9 @@ export class TunnelError extends Error {
     this.cause = cause;
   }
 }
+
+/** The code of a request that was answered `100 Continue`. */
+export const unaskedContinue = 'UNASKED_CONTINUE';
 
 /** Whether a TLS handshake failed because the answer was plain HTTP: this is all that OpenSSL says about it. */
 export const isPlainHttpAnswer = (message: string): boolean => /wrong version number/i.test(message);

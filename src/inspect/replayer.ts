@@ -26,7 +26,6 @@ export function replayTarget(options: ReplayOptions, signer: Signer | undefined)
     // The inbox does not keep which scheme verified a delivery.
     scheme: undefined,
     keepBody: false,
-    loopbackCa: undefined,
     headersOf: (request) => [
       ...(signer === undefined ? [] : signatureHeaders(signer, contentOf(request), options.now())),
       ...(signer?.headers ?? []),

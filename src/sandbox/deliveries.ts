@@ -20,7 +20,6 @@ import { defaultConcurrency, type WebhookOptions } from './sandbox-options.ts';
 
 const unsigned: Signer = { scheme: unverified, key: undefined };
 const defaultRetryMs = [1000, 5000, 30_000];
-const defaultTimeoutMs = 10_000;
 const defaultDelayMs = 2000;
 /** A reordered delivery waits this long for another one. */
 const overtakenWithinMs = 1000;
@@ -49,14 +48,14 @@ export class Deliveries {
   #usedId: string | undefined;
 
   constructor(webhook: WebhookOptions | undefined, options: DeliveriesOptions) {
-    const { signer = unsigned, retryMs = defaultRetryMs, timeoutMs = defaultTimeoutMs } = webhook ?? {};
+    const { signer = unsigned, retryMs = defaultRetryMs } = webhook ?? {};
     const { poster, clock, seed } = options;
     this.#target = webhook?.url;
     this.#signer = signer;
     this.#options = options;
     this.injector = new FaultInjector(seed, {});
     this.setFaults(webhook?.faults ?? {});
-    this.#sender = createSender({ signer, schedule: fixedWaits(retryMs), timeoutMs, poster, clock });
+    this.#sender = createSender({ signer, schedule: fixedWaits(retryMs), poster, clock });
     this.#slots = new Slots(webhook?.concurrency ?? defaultConcurrency);
     if (webhook?.paused === true) this.#slots.pause();
     setMaxListeners(0, this.#stop.signal);
@@ -93,6 +92,7 @@ export class Deliveries {
   close(): void {
     this.#slots.pause();
     this.#stop.abort();
+    this.#sender.close();
   }
 
   async #start(lead: SandboxLead): Promise<void> {
@@ -125,7 +125,7 @@ export class Deliveries {
       const forgery: Forgery | undefined = isGenuineDue
         ? undefined
         : this.#drawForgery(`${faultKey(lead)} ${number}`);
-      const attempt: Attempt = await this.#sender.attempt(delivery, number, { forgery, signal });
+      const attempt: Attempt = await this.#sender.attempt(delivery, number, forgery);
       if (signal.aborted) return;
       this.#record(recordAttempt(attempt, number === 1 ? faults : []));
       const isAcknowledged = attempt.outcome === 'acknowledged';
@@ -143,7 +143,7 @@ export class Deliveries {
     const { signal } = this.#stop;
     this.pending += 1;
     const release = await this.#slots.acquire();
-    const attempt = await this.#sender.attempt(delivery, number + 1, { signal });
+    const attempt = await this.#sender.attempt(delivery, number + 1);
     if (signal.aborted) return;
     this.#record(recordAttempt(attempt, ['duplicate']));
     this.pending -= 1;

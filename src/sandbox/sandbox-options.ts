@@ -35,6 +35,9 @@ export interface WebhookOptions {
 
 export const defaultConcurrency = 8;
 
+/** For one attempt, in milliseconds. */
+export const defaultTimeoutMs = 10_000;
+
 /** Names of the query parameters. A null parameter does not exist, so that sending it changes nothing. */
 export interface ParameterNames {
   readonly limit: string | null;

@@ -1,4 +1,6 @@
+import { isLoopback } from '../config/base-url.ts';
 import { createPoster } from '../http/client/poster.ts';
+import { trustIn } from '../http/client/trust.ts';
 import {
   errorResponse,
   jsonResponse,
@@ -10,7 +12,7 @@ import { type Clock, slept } from '../time/clock.ts';
 import { answerListRequest } from './api/list-operation.ts';
 import { answerControlRequest } from './control.ts';
 import type { SandboxLead } from './data/lead-set.ts';
-import { defaultConcurrency, type SandboxOptions } from './sandbox-options.ts';
+import { defaultConcurrency, defaultTimeoutMs, type SandboxOptions } from './sandbox-options.ts';
 import { type SandboxDependencies, SandboxState } from './sandbox-state.ts';
 
 export type { SandboxOptions } from './sandbox-options.ts';
@@ -35,9 +37,15 @@ export async function startSandbox(
   options: SandboxOptions,
   { clock, loopbackCa, observe = () => undefined }: SandboxEnvironment,
 ): Promise<Sandbox> {
+  const {
+    url: target = 'http://localhost',
+    concurrency,
+    timeoutMs = defaultTimeoutMs,
+  } = options.webhook ?? {};
   const poster = createPoster({
-    connections: options.webhook?.concurrency ?? defaultConcurrency,
-    loopbackCa,
+    connections: concurrency ?? defaultConcurrency,
+    timeoutMs,
+    trust: trustIn(isLoopback(new URL(target).hostname) ? loopbackCa : undefined),
     now: () => clock.steady(),
   });
   const state = new SandboxState(options, { clock, poster, observe });
@@ -64,7 +72,6 @@ export async function startSandbox(
     async close() {
       stop.abort();
       state.deliveries.close();
-      poster.close();
       await server.close();
     },
   };

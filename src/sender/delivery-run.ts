@@ -52,6 +52,7 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
   const { source, sender, concurrency, intervalMs, forMs = Infinity, count = Infinity } = options;
   const { clock, signal, onAttempt } = options;
   setMaxListeners(0, signal);
+  signal.addEventListener('abort', () => sender.close(), { once: true });
   const slots = new Slots(concurrency);
   const places = new Slots(mostWaiting + concurrency);
   const running = new Set<Promise<void>>();
@@ -69,7 +70,7 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
     let dueAt = intendedStart;
     let release = await slot;
     for (let number = 1; ; number += 1) {
-      const attempt = await sender.attempt(delivery, number, { signal }).finally(release);
+      const attempt = await sender.attempt(delivery, number).finally(release);
       if (signal.aborted) return;
       const latencyMs = intervalMs === undefined ? attempt.result.durationMs : clock.steady() - dueAt;
       isBehind = onAttempt({ attempt, latencyMs }) ?? isBehind;

@@ -7,35 +7,31 @@ import { type OutgoingDelivery, type SignedRequest, type Signer, signRequest } f
 export interface SenderOptions {
   readonly signer: Signer;
   readonly schedule: RetrySchedule;
-  /** For one attempt, from connecting to the end of the answer, in milliseconds. */
-  readonly timeoutMs: number;
   readonly poster: Poster;
   readonly clock: Clock;
-}
-
-interface AttemptOptions {
-  readonly forgery?: Forgery | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Delivers leads as the service does: signed POST requests, each repeated by its caller until one is answered 200. */
 export interface Sender {
   /** Sends one request. A missing answer is an outcome of the attempt, not an error. */
-  attempt(delivery: OutgoingDelivery, number: number, options?: AttemptOptions): Promise<Attempt>;
+  attempt(delivery: OutgoingDelivery, number: number, forgery?: Forgery): Promise<Attempt>;
+  /** Aborts the attempts that are in flight. */
+  close(): void;
 }
 
-export const createSender = ({ signer, schedule, timeoutMs, poster, clock }: SenderOptions): Sender => ({
-  async attempt(delivery, number, { forgery, signal } = {}) {
+export const createSender = ({ signer, schedule, poster, clock }: SenderOptions): Sender => ({
+  async attempt(delivery, number, forgery) {
     const sentAt = clock.now();
     const request =
       forgery === undefined
         ? signRequest(signer, delivery, sentAt)
         : forgeRequest(signer, delivery, sentAt, forgery);
-    const result = await poster.post({ url: delivery.target, ...request }, { timeoutMs, signal });
+    const result = await poster.post({ url: delivery.target, ...request });
     const outcome = outcomeOf(result);
     const retryInMs = outcome === 'acknowledged' ? undefined : schedule(number, result);
     return { delivery, request, number, sentAt, outcome, result, forgery, retryInMs };
   },
+  close: () => poster.close(),
 });
 
 /** Only HTTP 200 acknowledges (specification, section 6). */
@@ -74,9 +70,8 @@ export const waitsAskedFor =
     const waitMs = waitsMs[number - 1];
     if (waitMs === undefined || !result.ok) return waitMs;
     if (result.status === 410) return undefined;
-    const header = (name: string): string | undefined =>
-      result.headers.find(([headerName]) => headerName.toLowerCase() === name)?.[1];
-    const askedMs = retryAfterMs(header('retry-after'), now(), header('date')) ?? 0;
+    const { 'retry-after': retryAfter, date } = result.headers;
+    const askedMs = retryAfterMs(retryAfter, now(), date) ?? 0;
     return askedMs > longestRetryAfterMs ? undefined : Math.max(waitMs, askedMs);
   };
 

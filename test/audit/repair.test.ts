@@ -10,7 +10,7 @@ const clock = new FakeClock();
 /** A receiver that acknowledges everything, with the ids that were posted to it. */
 function planTo(posted: string[]): RepairPlan {
   const url = new URL('http://127.0.0.1:1/hook');
-  const answer = { ok: true, status: 200, headers: [], body: Buffer.alloc(0), durationMs: 1 } as const;
+  const answer = { ok: true, status: 200, headers: {}, body: Buffer.alloc(0), durationMs: 1 } as const;
   const post = ({ body }: { readonly body: Uint8Array }) => {
     posted.push(Buffer.from(body).toString());
     return Promise.resolve(answer);
@@ -29,7 +29,7 @@ function planTo(posted: string[]): RepairPlan {
     sent: new Set(),
     openDelivery: () => ({
       clock,
-      createSender: () => createSender({ signer, schedule: fixedWaits([]), timeoutMs: 1, poster, clock }),
+      createSender: () => createSender({ signer, schedule: fixedWaits([]), poster, clock }),
       async *deliveriesOf(leads) {
         for await (const lead of leads) yield { ...lead, id: `msg_${lead.leadId}`, target: url.href };
       },

@@ -28,15 +28,15 @@ async function* batches(count: number, size = 3, between?: (n: number) => Promis
 function setUp(options: Partial<DeliveryRunOptions> = {}, status = 200, answerMs?: number) {
   const clock = (options.clock as FakeClock | undefined) ?? new FakeClock(0);
   const waiting: (() => void)[] = [];
+  const inFlight: (() => void)[] = [];
   const sent: number[] = [];
   const latencies: number[] = [];
   const sender = createSender({
     signer: { scheme: unverified, key: undefined },
     schedule: fixedWaits([1000]),
-    timeoutMs: 1000,
     clock,
     poster: {
-      post: (_, { signal }) =>
+      post: () =>
         new Promise<PostResult>((resolve) => {
           const at = clock.steady();
           sent.push(at);
@@ -44,15 +44,15 @@ function setUp(options: Partial<DeliveryRunOptions> = {}, status = 200, answerMs
             resolve({
               ok: true,
               status,
-              headers: [],
+              headers: {},
               body: Buffer.alloc(0),
               durationMs: clock.steady() - at,
             });
-          signal?.addEventListener('abort', finish);
+          inFlight.push(finish);
           if (answerMs === undefined) waiting.push(finish);
           else void clock.sleep(answerMs).then(finish);
         }),
-      close: () => undefined,
+      close: () => inFlight.splice(0).forEach((finish) => finish()),
     },
   });
   const done = runDeliveries({

@@ -5,7 +5,7 @@ import { waitsAskedFor } from '../../src/sender/sender.ts';
 const now = Date.UTC(2026, 0, 15);
 const schedule = waitsAskedFor([1000, 5000], () => now);
 
-const answered = (status: number, headers: [string, string][] = []): PostResult => ({
+const answered = (status: number, headers: Record<string, string> = {}): PostResult => ({
   ok: true,
   status,
   headers,
@@ -25,7 +25,7 @@ test.each([
   ['what is neither', 'soon', 1000],
   ['more than ten minutes, which gives the delivery up', '86400', undefined],
 ])('Retry-After may be %s', (_, value, expected) => {
-  expect(schedule(1, answered(503, [['Retry-After', value]]))).toBe(expected);
+  expect(schedule(1, answered(503, { 'retry-after': value }))).toBe(expected);
 });
 
 test('410 Gone is never asked again', () => {

@@ -32,21 +32,17 @@ async function receiver(
   return { receiver: opened, delivery: { id: 'msg_1', leadId: 'lead-1', target: opened.url, body } };
 }
 
-function sender(
-  clock: FakeClock,
-  schedule: RetrySchedule = fixedWaits([1000, 5000]),
-  timeoutMs = 5000,
-): Sender {
-  const poster = createPoster({ connections: 4, now: () => clock.now() });
+function sender(clock: FakeClock, schedule: RetrySchedule = fixedWaits([1000, 5000])): Sender {
+  const poster = createPoster({ connections: 4, timeoutMs: 5000, now: () => clock.now() });
   closers.push(() => poster.close());
-  return createSender({ signer: { scheme, key }, schedule, timeoutMs, poster, clock });
+  return createSender({ signer: { scheme, key }, schedule, poster, clock });
 }
 
 /** Attempts by the schedule, as far as it goes; the first one is forged where that is said. */
 async function attemptsOf(to: Sender, delivery: OutgoingDelivery, forgery?: Forgery): Promise<Attempt[]> {
   const made: Attempt[] = [];
   for (let number = 1; ; number += 1) {
-    const one = await to.attempt(delivery, number, number === 1 ? { forgery } : {});
+    const one = await to.attempt(delivery, number, number === 1 ? forgery : undefined);
     made.push(one);
     if (one.retryInMs === undefined) return made;
   }

@@ -193,10 +193,10 @@ export async function openRepair(
     sent,
     openDelivery() {
       const { trust, proxy, url } = target;
-      const poster = createPoster({ connections: 4, trust, proxy, now: () => clock.steady() });
+      const poster = createPoster({ connections: 4, timeoutMs, trust, proxy, now: () => clock.steady() });
       return {
         clock,
-        createSender: (schedule) => createSender({ signer, schedule, timeoutMs, poster, clock }),
+        createSender: (schedule) => createSender({ signer, schedule, poster, clock }),
         deliveriesOf: (leads) => outgoingDeliveries(leads, url.href, 1, random),
         close: () => poster.close(),
       };

@@ -3,6 +3,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError, messageOf } from '../../errors.ts';
 import type { Output } from '../../host.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
+import { trustIn } from '../../http/client/trust.ts';
 import type { Inbox, StoredDelivery, TargetCount } from '../../inbox/inbox.ts';
 import { write } from '../../output/stdout.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -138,7 +139,7 @@ async function deliverTo(
     proxy: proxyFor(to, context.env),
     timeoutMs,
     keepBody: false,
-    loopbackCa: await authorityFor(to, context.paths.dataDir),
+    trust: trustIn(await authorityFor(to, context.paths.dataDir)),
     now: () => clock.now(),
     signal,
   });

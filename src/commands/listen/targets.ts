@@ -13,6 +13,7 @@ import { didYouMean } from '../../output/suggest.ts';
 import type { ListenOptions } from './command.ts';
 import type { Context } from '../../context.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
+import { trustIn } from '../../http/client/trust.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import type { ReceiverNote } from '../../receiver/errors.ts';
 import { defaultGiveUpMs } from '../../receiver/target-health.ts';
@@ -207,7 +208,7 @@ async function openPlace(
     keepPath: keepPath ? { urlSaidBy: where } : undefined,
     proxy: proxyFor(to.forward, context.env),
     keepBody: globals.verbose,
-    loopbackCa: await authorityFor(to.forward, paths.dataDir),
+    trust: trustIn(await authorityFor(to.forward, paths.dataDir)),
     now: () => clock.now(),
   });
 }

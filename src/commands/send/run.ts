@@ -69,12 +69,13 @@ async function send(
   const { timeoutMs } = await context.settings();
   const poster = createPoster({
     connections: concurrency,
+    timeoutMs,
     trust: target.trust,
     proxy: target.proxy,
     now: () => clock.steady(),
   });
   const schedule = waitsAskedFor(retry, () => clock.now());
-  const sender = createSender({ signer, schedule, timeoutMs, poster, clock });
+  const sender = createSender({ signer, schedule, poster, clock });
   const printer = await attemptPrinter(options.format, signer, context);
   const stop = new AbortController();
   const ends = AbortSignal.any([signal, stop.signal]);

@@ -1,9 +1,4 @@
-import type { Duplex } from 'node:stream';
-import type { buildConnector as Connect } from 'undici';
 import request from 'undici/lib/api/api-request.js';
-import buildConnector from 'undici/lib/core/connect.js';
-import Pool from 'undici/lib/dispatcher/pool.js';
-import { TunnelError, TunnelRefusedError } from '../errors.ts';
 import {
   answerHeaders,
   type HttpAnswer,
@@ -12,9 +7,8 @@ import {
   type HttpRequest,
   proxyFor,
 } from './http-client.ts';
-import { addressAttempts } from './limit-time.ts';
-import { loopbackAuthorities, nameOtherHost } from './trust.ts';
-import { openTunnel } from './tunnel.ts';
+import { OriginPools } from './origin-pools.ts';
+import { loopbackAuthorities } from './trust.ts';
 
 /**
  * The client of one run: HTTP/1.1 with keep-alive, `timeoutMs` to connect, to the first header and between two pieces of a
@@ -22,7 +16,16 @@ import { openTunnel } from './tunnel.ts';
  * own local authority; `NODE_EXTRA_CA_CERTS` counts for loopback here, and for other hosts in node.
  */
 export function createAgent(options: HttpClientOptions): HttpClient {
-  const pools = new OriginPools(options);
+  const { env, timeoutMs } = options;
+  const pools = new OriginPools({
+    connectMs: timeoutMs,
+    answerMs: timeoutMs,
+    proxyFor: (origin) => proxyFor(origin, env),
+    trustOf: async (origin) => {
+      const ca = await loopbackAuthorities(origin, options);
+      return ca.length === 0 ? {} : { ca };
+    },
+  });
   return {
     request: (sent) => unlessAborted(send(pools, sent), sent.signal),
     destroy: () => pools.destroy(),
@@ -66,81 +69,5 @@ async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefi
     return await Promise.race([answer, aborted]);
   } finally {
     signal.removeEventListener('abort', onAbort);
-  }
-}
-
-class OriginPools {
-  readonly #options: HttpClientOptions;
-  readonly #pools = new Map<string, Pool>();
-  /** undici ends those that are connected; one that still connects would keep the process until its time is up. */
-  readonly #sockets = new Set<{ destroy(): unknown }>();
-
-  constructor(options: HttpClientOptions) {
-    this.#options = options;
-  }
-
-  of(origin: string): Pool {
-    const existing = this.#pools.get(origin);
-    if (existing !== undefined) return existing;
-    const { timeoutMs } = this.#options;
-    const pool = new Pool(origin, {
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      connect: this.#connectorTo(new URL(origin)),
-    });
-    this.#pools.set(origin, pool);
-    return pool;
-  }
-
-  async destroy(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
-  }
-
-  #connectorTo(origin: URL): Connect.connector {
-    const timeouts = { ...addressAttempts, timeout: this.#options.timeoutMs };
-    const proxy = proxyFor(origin, this.#options.env);
-    if (origin.protocol !== 'https:') {
-      const direct = this.#tracked(buildConnector(timeouts));
-      return proxy === undefined ? direct : this.#tunnelled(origin, proxy);
-    }
-    let ready: Promise<Connect.connector> | undefined;
-    return (target, callback) => {
-      ready ??= loopbackAuthorities(origin, this.#options).then((ca) => {
-        const secure = this.#tracked(buildConnector({ ...timeouts, ...(ca.length === 0 ? {} : { ca }) }));
-        return proxy === undefined ? secure : this.#tunnelled(origin, proxy, secure);
-      });
-      ready.then(
-        (connect) => connect(target, callback),
-        (error: unknown) => callback(error as Error, null),
-      );
-    };
-  }
-
-  /** undici's own proxy agent drops repeated headers, and fails on passwords with a percent sign. */
-  #tunnelled({ protocol, hostname, port }: URL, proxy: URL, secure?: Connect.connector): Connect.connector {
-    const authority = `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
-    return (target, callback) => {
-      const opening = openTunnel(proxy, authority, this.#options.timeoutMs, (error, socket) => {
-        this.#sockets.delete(opening);
-        if (socket === undefined) {
-          callback(
-            error instanceof TunnelRefusedError ? error : new TunnelError(proxy.host, error as Error),
-            null,
-          );
-        } else if (secure === undefined) callback(null, socket);
-        else secure({ ...target, httpSocket: socket }, callback);
-      });
-      this.#sockets.add(opening);
-    };
-  }
-
-  #tracked(connect: Connect.connector): Connect.connector {
-    return (target, callback) => {
-      const socket = (connect as (...values: Parameters<typeof connect>) => Duplex)(target, callback);
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-      nameOtherHost(socket, target.hostname.replace(/^\[|\]$/g, ''));
-    };
   }
 }

@@ -10,17 +10,23 @@ export interface TlsTrust {
   readonly insecure: boolean;
 }
 
+/** The usual authorities and, where there is one, another. */
+export const trustIn = (authority: string | undefined): TlsTrust => ({
+  authorities: authority === undefined ? [] : [authority],
+  insecure: false,
+});
+
 /** The same as options of `tls.connect`. Callers make them once: parsing the usual authorities takes 30 ms. */
 export function trustOptions({ authorities, insecure }: TlsTrust): tls.SecureContextOptions & {
   readonly secureContext?: tls.SecureContext;
   readonly rejectUnauthorized?: false;
 } {
   if (insecure) return { rejectUnauthorized: false };
-  return authorities.length === 0 ? {} : { secureContext: trusting(authorities) };
+  return authorities.length === 0 ? {} : { secureContext: contextWith(authorities) };
 }
 
 /** Before node 22.15 there is no list of the certificates that `NODE_EXTRA_CA_CERTS` adds. */
-function trusting(authorities: readonly string[]): tls.SecureContext {
+function contextWith(authorities: readonly string[]): tls.SecureContext {
   const { getCACertificates } = tls as { getCACertificates?: (which: 'default') => string[] };
   return tls.createSecureContext({
     ca: [...(getCACertificates?.('default') ?? tls.rootCertificates), ...authorities],

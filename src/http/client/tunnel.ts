@@ -4,7 +4,7 @@ import { type ClientRequest, request as requestPlain } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
-import { ExchangeError, TunnelRefusedError } from '../errors.ts';
+import { TunnelRefusedError, tunnelTimeout } from '../errors.ts';
 import { addressAttempts } from './limit-time.ts';
 
 type OnSocket = (error: Error | null, socket?: Socket) => void;
@@ -29,9 +29,7 @@ export function openTunnel(
     headers: { host: authority, ...proxyAuthorization(proxy) },
   });
   // A time-out of the request would begin when it is connected, and begin again with each byte.
-  const timer = setTimeout(() => {
-    opening.destroy(new ExchangeError('the proxy opened no tunnel in time', 'UND_ERR_HEADERS_TIMEOUT'));
-  }, timeoutMs);
+  const timer = setTimeout(() => opening.destroy(tunnelTimeout()), timeoutMs);
   opening.once('close', () => clearTimeout(timer));
   opening.once('error', onSocket);
   opening.once('connect', ({ statusCode }, socket) => {

@@ -19,8 +19,6 @@ interface ForwardOptions {
   readonly proxy: URL | undefined;
   readonly timeoutMs: number;
   readonly keepBody: boolean;
-  /** Our own authority as PEM, trusted for loopback. */
-  readonly loopbackCa: string | undefined;
   readonly trust?: TlsTrust | undefined;
   readonly headersOf?: HeadersOf | undefined;
   /** Milliseconds since the epoch. */
@@ -43,10 +41,10 @@ const connections = 64;
  * its `Location`.
  */
 export function forwardTarget(options: ForwardOptions): Target {
-  const { keepPath, scheme, proxy, timeoutMs, keepBody, loopbackCa, signal } = options;
-  const { trust, headersOf, now } = options;
+  const { keepPath, scheme, proxy, timeoutMs, keepBody, trust, headersOf, now, signal } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
-  const poster = createPoster({ connections, loopbackCa, trust, proxy, now: () => performance.now() });
+  const poster = createPoster({ connections, timeoutMs, trust, proxy, now: () => performance.now() });
+  signal.addEventListener('abort', () => poster.close(), { once: true });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
   /** The app's reason for its failure. It may quote what it was sent, the credential included. */
   const reasonIn = (body: Buffer, headers: readonly (readonly [string, string])[]): string | undefined => {
@@ -63,7 +61,7 @@ export function forwardTarget(options: ForwardOptions): Target {
       const answer = `its path leads out of ${keepPath?.urlSaidBy ?? url.href}`;
       return { to: 'forward', ok: false, answer, durationMs: 0 };
     }
-    const posted = await poster.post(message, { timeoutMs, signal });
+    const posted = await poster.post(message);
     const durationMs = Math.round(posted.durationMs);
     if (!posted.ok) {
       const through = proxy === undefined ? '' : ` (through the proxy ${proxy.host})`;
@@ -73,16 +71,15 @@ export function forwardTarget(options: ForwardOptions): Target {
     const { status } = posted;
     const ok = status >= 200 && status < 300;
     const body = keepBody ? redacted(posted.body.toString('utf8')).slice(0, keptBody) : undefined;
-    const header = (name: string): string | undefined =>
-      posted.headers.find(([header]) => header.toLowerCase() === name)?.[1];
-    const location = status >= 300 && status < 400 ? header('location') : undefined;
+    const { 'retry-after': retryAfter, date } = posted.headers;
+    const location = status >= 300 && status < 400 ? posted.headers['location'] : undefined;
     const reason = ok || keepBody ? undefined : reasonIn(posted.body, message.headers);
     const statusText = reason === undefined ? String(status) : `${status}: ${reason}`;
     const answer = location === undefined ? statusText : `${status}, Location: ${redacted(location)}`;
     const result = { to: 'forward', ok, answer, durationMs, status, body } as const;
     if (ok) return result;
     const isDown = status >= 500 || status === 429 ? true : undefined;
-    return { ...result, isDown, retryAfterMs: retryAfterMs(header('retry-after'), now(), header('date')) };
+    return { ...result, isDown, retryAfterMs: retryAfterMs(retryAfter, now(), date) };
   };
   return {
     name: `forward ${url.href}`,

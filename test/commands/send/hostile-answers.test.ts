@@ -71,11 +71,17 @@ test('a slow drip holds it no longer than --timeout', async () => {
   expect(records(run).summary.byStatus).toEqual({ timeout: 1 });
 });
 
-test('an answer to no question, such as 100 Continue, does not disturb', async () => {
-  const url = await bare((socket) =>
-    socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'),
-  );
-  expect((await send(url, [], onRealTime)).exitCode).toBe(0);
+test('an interim answer does not disturb; of 100 Continue, which undici refuses, it is said', async () => {
+  const after = async (head: string) => {
+    const url = await bare((socket) =>
+      socket.write(`HTTP/1.1 ${head}\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`),
+    );
+    return send(url, [], onRealTime);
+  };
+  expect((await after('103 Early Hints')).exitCode).toBe(0);
+  const refused = await after('100 Continue');
+  expect(refused.exitCode).toBe(5);
+  expect(refused.stderr).toContain('it answered 100 Continue, which was not asked for');
 });
 
 test('what is no HTTP is said', async () => {

@@ -4,7 +4,6 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPoster } from '../../../src/http/client/poster.ts';
-import type { ConnectionOptions } from '../../../src/http/client/origin-connections.ts';
 import { issueAuthority, issueServerCertificate } from '../../../src/tls/issue-certificate.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -36,17 +35,18 @@ async function serve(answer: Answer) {
 }
 
 /** Posts one request and gives the status and body of the answer, or the code of the failure. */
-function client(url: string, options: Partial<ConnectionOptions> = {}) {
-  const poster = createPoster({ connections: 1, now: () => performance.now(), ...options });
+function client(url: string, options: Partial<Parameters<typeof createPoster>[0]> = {}) {
+  const poster = createPoster({
+    connections: 1,
+    timeoutMs: 10_000,
+    now: () => performance.now(),
+    ...options,
+  });
   onTestFinished(() => poster.close());
   return {
     poster,
-    post: async ({
-      body = 'the end',
-      timeoutMs = 10_000,
-      signal,
-    }: { body?: string; timeoutMs?: number; signal?: AbortSignal } = {}): Promise<string> => {
-      const result = await poster.post({ url, headers: [], body: Buffer.from(body) }, { timeoutMs, signal });
+    post: async (body = 'the end'): Promise<string> => {
+      const result = await poster.post({ url, headers: [], body: Buffer.from(body) });
       return result.ok ? `${result.status} ${result.body.toString()}` : result.code;
     },
   };
@@ -75,24 +75,6 @@ test('a request is sent once, also where its connection is closed without an ans
   expect(requests()).toBe(3);
 });
 
-test('a connection is not used any more a second before the server may close it', async () => {
-  let now = 0;
-  const { url, sockets } = await serve((socket, nth) =>
-    socket.write(nth < 3 ? ok : ok.replace('\r\n', '\r\nKeep-Alive: timeout=60, max=5\r\n')),
-  );
-  const { post } = client(url, { now: () => now });
-  const connectionsAt = async (time: number): Promise<number> => {
-    now = time;
-    await post();
-    return sockets.length;
-  };
-  expect(await connectionsAt(0)).toBe(1);
-  expect(await connectionsAt(3999)).toBe(1);
-  expect(await connectionsAt(8000)).toBe(2);
-  expect(await connectionsAt(66_000)).toBe(2);
-  expect(await connectionsAt(125_000)).toBe(3);
-});
-
 test('what comes without a question is no answer to the next one', async () => {
   const { url, sockets } = await serve((socket) => socket.write(ok));
   const { post } = client(url);
@@ -106,6 +88,7 @@ test.each([
   ['two answers to one request', ok + ok],
   ['Connection: close', ok.replace('\r\n', '\r\nConnection: close\r\n')],
   ['HTTP/1.0', ok.replace('1.1', '1.0')],
+  ['a server that closes within a second', ok.replace('\r\n', '\r\nKeep-Alive: timeout=1\r\n')],
 ])('%s: the next request has a connection of its own', async (_, text) => {
   const { url, sockets } = await serve((socket) => socket.write(text));
   const { post } = client(url);
@@ -130,34 +113,81 @@ test('an answer that comes before the whole request was read counts, and ends th
   const { port } = early.address() as AddressInfo;
   const { post } = client(`http://127.0.0.1:${port}/`);
   const body = 'x'.repeat(20_000_000);
-  expect([await post({ body }), await post({ body })]).toEqual(['413 ', '413 ']);
+  expect([await post(body), await post(body)]).toEqual(['413 ', '413 ']);
   expect(sockets.length).toBe(2);
 });
 
-test('an answer of which the end is missing is none', async () => {
-  const { url } = await serve((socket, nth) =>
-    socket.end(
-      nth === 1 ? ok.slice(0, -1) : 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n',
-    ),
-  );
-  const { post } = client(url);
-  expect([await post(), await post()]).toEqual(['ECONNRESET', 'ECONNRESET']);
+const chunked = 'Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n';
+
+test.each([
+  ['a counted body', ok.slice(0, -1)],
+  ['a chunked body', `HTTP/1.1 200 OK\r\n${chunked}`],
+  ['a chunked body, after which the server closes', `HTTP/1.1 200 OK\r\nConnection: close\r\n${chunked}`],
+])('an answer of which the end is missing is none: %s', async (_, text) => {
+  const { url } = await serve((socket) => socket.end(text));
+  expect(await client(url).post()).toBe('ECONNRESET');
 });
 
-test('a request that is given up takes its connection with it, and those that wait go on', async () => {
-  const { url, sockets } = await serve((socket, nth) => (nth === 1 ? undefined : socket.write(ok)));
-  const { post } = client(url);
-  const stop = new AbortController();
-  const first = post({ timeoutMs: 100 });
-  const waiting = post({ signal: stop.signal });
-  const last = post();
-  stop.abort();
-  expect([await first, await waiting, await last, sockets.length]).toEqual([
-    'timeout',
-    'aborted',
-    '200 ok',
-    2,
+test('headers are sent in the order, case and repetition in which they are given', async () => {
+  const heads: string[] = [];
+  const server = createServer((socket) =>
+    socket.on('data', (piece: Buffer) => {
+      heads.push(piece.toString('latin1'));
+      socket.write(ok);
+    }),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/a?b=c`;
+  const { poster } = client(url);
+  const headers = [
+    ['X-B', '1'],
+    ['x-a', 'é'],
+    ['X-b', '2'],
+    ['X-B', '3'],
+  ] as const;
+  await poster.post({ url, headers, body: Buffer.from('the end') });
+  await poster.post({ url, headers: [['Host', 'another.example']], body: Buffer.alloc(0) });
+  const given = 'X-B: 1\r\nx-a: é\r\nX-b: 2\r\nX-B: 3\r\n';
+  expect(heads).toEqual([
+    `POST /a?b=c HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\n${given}content-length: 7\r\n\r\nthe end`,
+    'POST /a?b=c HTTP/1.1\r\nhost: another.example\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n',
   ]);
+});
+
+test('an interim answer is passed over, and of 100 Continue, which undici refuses, the code says so', async () => {
+  const { url } = await serve((socket, nth) =>
+    socket.write(`HTTP/1.1 ${nth === 1 ? '103 Early Hints\r\nLink: x' : '100 Continue'}\r\n\r\n${ok}`),
+  );
+  const { post } = client(url);
+  expect([await post(), await post()]).toEqual(['200 ok', 'UNASKED_CONTINUE']);
+});
+
+test('of a long body 64 KiB are kept, and beyond 1 MiB nothing is awaited', async () => {
+  const { url } = await serve((socket, nth) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n');
+    socket.write(Buffer.alloc(nth === 1 ? 1 << 20 : (1 << 20) + 1, 'x'));
+    if (nth === 1) socket.end();
+  });
+  const { post } = client(url);
+  expect(await post()).toBe('ECONNRESET');
+  expect(await post()).toBe(`200 ${'x'.repeat(65_536)}`);
+});
+
+test('a header that is sent more than once counts by its first value', async () => {
+  const { url } = await serve((socket) => socket.write(ok.replace('\r\n', '\r\nX-A: 1\r\nx-a: 2\r\n')));
+  const { poster } = client(url);
+  const result = await poster.post({ url, headers: [], body: Buffer.from('the end') });
+  expect(result).toMatchObject({ headers: { 'x-a': '1', 'content-length': '2' } });
+});
+
+test('a request whose time is up takes its connection with it, and what is posted later goes on', async () => {
+  const { url, sockets } = await serve((socket, nth) => (nth === 1 ? undefined : socket.write(ok)));
+  const { post } = client(url, { timeoutMs: 200 });
+  // The second one waits for the connection until its own time is up, and is never sent.
+  expect(await Promise.all([post(), post()])).toEqual(['timeout', 'timeout']);
+  expect([await post(), sockets.length]).toEqual(['200 ok', 2]);
 });
 
 test('closing ends what is in flight and what waits', async () => {
@@ -165,7 +195,7 @@ test('closing ends what is in flight and what waits', async () => {
   const { poster, post } = client(url);
   const results = Promise.all([post(), post()]);
   poster.close();
-  expect(await results).toEqual(['ECONNRESET', 'ECONNRESET']);
+  expect([...(await results), await post()]).toEqual(['aborted', 'aborted', 'aborted']);
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(

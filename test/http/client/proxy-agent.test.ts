@@ -73,17 +73,15 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
   ])('%s', async (_, answer, reason) => {
     const { port, sockets } = await proxyThat(answer);
     const agent = agentThrough(port);
-    for (const origin of ['https://service.example', 'http://service.example']) {
-      const before = sockets.length;
-      const error = await agent.request({ origin, path: '/', method: 'GET' }).catch((e: unknown) => e);
-      expect(sockets).toHaveLength(before + 1);
-      expect(error).toBeInstanceOf(TunnelError);
-      const failure = networkFailure(error, origin);
-      expect(failure).toBeInstanceOf(TransientError);
-      expect(messageOf(failure instanceof TransientError ? failure.failure : failure)).toContain(
-        `cannot reach the proxy 127.0.0.1:${port}: ${reason}`,
-      );
-    }
+    const origin = 'https://service.example';
+    const error = await agent.request({ origin, path: '/', method: 'GET' }).catch((e: unknown) => e);
+    expect(sockets).toHaveLength(1);
+    expect(error).toBeInstanceOf(TunnelError);
+    const failure = networkFailure(error, origin);
+    expect(failure).toBeInstanceOf(TransientError);
+    expect(messageOf(failure instanceof TransientError ? failure.failure : failure)).toContain(
+      `cannot reach the proxy 127.0.0.1:${port}: ${reason}`,
+    );
   });
 
   it('it speaks no HTTP, which is not tried again', async () => {
