@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 import {
@@ -8,8 +8,9 @@ import {
   type SecureVersion,
   TLSSocket,
 } from 'node:tls';
-import { addressAttempts, limitTime } from '../http/client/limit-time.ts';
+import { addressAttempts } from '../http/client/http-client.ts';
 import { type TlsTrust, trustOptions } from '../http/client/trust.ts';
+import { longestTimerMs } from '../time/time-text.ts';
 
 /** The address of a receiver, and how a connection to it is made and trusted. */
 export interface Endpoint {
@@ -101,3 +102,29 @@ export async function shakeHands(
 
 export const issuerOf = ({ issuer }: DetailedPeerCertificate): string =>
   [issuer.O, issuer.CN].flat().find((name) => name !== undefined && name !== '') ?? 'an unnamed authority';
+
+export interface TimeLimit {
+  readonly signal: AbortSignal;
+  /** Why the signal was aborted; undefined: it was not. */
+  reason(): 'timeout' | 'aborted' | undefined;
+  clear(): void;
+}
+
+/** A limit of `timeoutMs` milliseconds that ends early when `outer` is aborted. */
+export function limitTime(timeoutMs: number, outer: AbortSignal | undefined): TimeLimit {
+  const inner = new AbortController();
+  const abort = (): void => inner.abort();
+  const timer = setTimeout(abort, Math.min(timeoutMs, longestTimerMs));
+  // Not `AbortSignal.any`: on node 20, signals joined by it stay in memory as long as the oldest of them.
+  if (outer !== undefined) setMaxListeners(0, outer);
+  if (outer?.aborted === true) abort();
+  outer?.addEventListener('abort', abort);
+  return {
+    signal: inner.signal,
+    reason: () => (outer?.aborted === true ? 'aborted' : inner.signal.aborted ? 'timeout' : undefined),
+    clear: () => {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', abort);
+    },
+  };
+}

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
-import { addressAttempts, limitTime } from '../http/client/limit-time.ts';
-import { tunnelAgent } from '../http/client/tunnel.ts';
+import { addressAttempts } from '../http/client/http-client.ts';
+import { tunnelAgent } from '../http/client/proxy.ts';
 import type { Clock } from '../time/clock.ts';
-import { type Endpoint, openSocket } from './endpoint.ts';
+import { type Endpoint, limitTime, openSocket } from './endpoint.ts';
 
 /** A request over a connection of its own. `Host` is added, and `Content-Length` unless it is sent chunked. */
 export interface WireRequest {

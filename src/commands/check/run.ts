@@ -1,4 +1,4 @@
-import { type Endpoint, endpointOf, openSocket } from '../../check/endpoint.ts';
+import { type Endpoint, endpointOf, limitTime, openSocket } from '../../check/endpoint.ts';
 import { groupOf, type Probe } from '../../check/probe.ts';
 import { validDelivery } from '../../check/probes/acknowledgement.ts';
 import { acceptedText, baselineText, type CheckRun, checkReport, readBaseline } from '../../check/report.ts';
@@ -7,7 +7,6 @@ import { type AskOracle, CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { writeWhole } from '../../files/replace.ts';
-import { limitTime } from '../../http/client/limit-time.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
 import { junitSuite, printReportJson, printReportText } from '../../output/report.ts';
 import { writeJson } from '../../output/stdout.ts';

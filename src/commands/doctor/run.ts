@@ -15,7 +15,7 @@ import {
   checkServiceCertificate,
 } from '../../doctor/service-connection.ts';
 import { ConfigError, DataError, KeyRejectedError, type LeadsError, UsageError } from '../../errors.ts';
-import { proxyFor } from '../../http/client/http-client.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
 import { type Style, styleFor } from '../../output/report.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';

@@ -5,7 +5,7 @@ import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
 import type { PostResult } from '../../http/client/poster.ts';
-import { proxyFor } from '../../http/client/http-client.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
 import { authorityFor, authorityPath } from '../../tls/local-authority.ts';
 import type { TrustOptions } from './delivery-flags.ts';

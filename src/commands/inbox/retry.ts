@@ -2,7 +2,7 @@ import { isLoopback } from '../../config/base-url.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError, messageOf } from '../../errors.ts';
 import type { Output } from '../../host.ts';
-import { proxyFor } from '../../http/client/http-client.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
 import { trustIn } from '../../http/client/trust.ts';
 import type { Inbox, StoredDelivery, TargetCount } from '../../inbox/inbox.ts';
 import { write } from '../../output/stdout.ts';

@@ -12,7 +12,7 @@ import { asUsageError } from '../flags/resolve-scheme.ts';
 import { didYouMean } from '../../output/suggest.ts';
 import type { ListenOptions } from './command.ts';
 import type { Context } from '../../context.ts';
-import { proxyFor } from '../../http/client/http-client.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
 import { trustIn } from '../../http/client/trust.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import type { ReceiverNote } from '../../receiver/errors.ts';

@@ -5,8 +5,8 @@ import {
   type HttpClient,
   type HttpClientOptions,
   type HttpRequest,
-  proxyFor,
 } from './http-client.ts';
+import { proxyFor } from './proxy.ts';
 import { OriginPools } from './origin-pools.ts';
 import { loopbackAuthorities } from './trust.ts';
 

@@ -1,7 +1,4 @@
-import { BlockList, isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { isLoopback } from '../../config/base-url.ts';
-import { invalidProxy } from '../errors.ts';
 
 export interface HttpRequest {
   readonly origin: string;
@@ -55,54 +52,9 @@ export function answerHeaders(flat: readonly string[]): Pick<HttpAnswer, 'rawHea
   return { rawHeaders, headers };
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /**
- * The proxy for requests to an origin, from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; their lower-case forms take
- * precedence, as in curl. Loopback addresses are always reached directly: only to them the key may be sent over plain HTTP. Throws a `ConfigError` for a value that is not an http:// or https:// URL.
+ * Every connection by a name is made with these options. Of a host with several addresses, node gives each but the last this long, by
+ * default 250 ms: where the others do not answer, one that is further away was never reached (nodejs/node#54359). This is
+ * longer than a connection by satellite takes, and leaves time for the next one where a time limit is a second; ms.
  */
-export function proxyFor(origin: URL, env: Env): URL | undefined {
-  if (isLoopback(origin.hostname) || isExempt(origin, envValue(env, 'no_proxy') ?? '')) return undefined;
-  const name = origin.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
-  const text = envValue(env, name);
-  if (text === undefined) return undefined;
-  const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
-  throw invalidProxy(name.toUpperCase());
-}
-
-const envValue = (env: Env, name: string): string | undefined => {
-  const value = env[name] ?? env[name.toUpperCase()];
-  return value === '' ? undefined : value;
-};
-
-/**
- * `*`, or separated by commas or spaces: host names and suffixes, and addresses, each with an optional port, and networks such
- * as `10.0.0.0/8`.
- */
-function isExempt(origin: URL, list: string): boolean {
-  const port = origin.port === '' ? (origin.protocol === 'https:' ? '443' : '80') : origin.port;
-  const hostname = withoutBrackets(origin.hostname);
-  return list
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .some((entry) => {
-      if (entry === '*') return true;
-      const [, host = entry, entryPort] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
-      const name = withoutBrackets(host).replace(/^\*?\./, '');
-      if (name === '' || (entryPort !== undefined && entryPort !== port)) return false;
-      return hostname === name || hostname.endsWith(`.${name}`) || isWithin(hostname, name);
-    });
-}
-
-const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
-
-function isWithin(address: string, entry: string): boolean {
-  const [network = '', length, ...more] = entry.split('/');
-  const [family, allBits] = isIP(network) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
-  const bits = length === undefined ? allBits : /^\d{1,3}$/.test(length) ? Number(length) : allBits + 1;
-  if (isIP(address) === 0 || isIP(network) === 0 || bits > allBits || more.length > 0) return false;
-  const networks = new BlockList();
-  networks.addSubnet(network, bits, family);
-  return networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-}
+export const addressAttempts = { autoSelectFamilyAttemptTimeout: 750 };

@@ -5,9 +5,9 @@ import type { buildConnector as Connect } from 'undici';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { TunnelError, TunnelRefusedError } from '../errors.ts';
-import { addressAttempts } from './limit-time.ts';
+import { addressAttempts } from './http-client.ts';
 import { nameOtherHost } from './trust.ts';
-import { openTunnel } from './tunnel.ts';
+import { openTunnel } from './proxy.ts';
 
 interface PoolOptions {
   /** To connect, and to open a tunnel; ms. */

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { longestTimerMs } from '../../time/time-text.ts';
 import { OriginPools } from './origin-pools.ts';
 import { type ExchangeEnd, PostExchange } from './post-exchange.ts';
-import { proxyAuthorization } from './tunnel.ts';
+import { proxyAuthorization } from './proxy.ts';
 import { type TlsTrust, trustIn, trustOptions } from './trust.ts';
 
 /** Order, case and repetition of headers, and every byte of the body, are sent as they are here. */

@@ -1,14 +1,14 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
-import { addressAttempts } from './limit-time.ts';
+import { addressAttempts } from './http-client.ts';
 import {
   answerHeaders,
   type HttpAnswer,
   type HttpClient,
   type HttpClientOptions,
   type HttpRequest,
-  proxyFor,
 } from './http-client.ts';
+import { proxyFor } from './proxy.ts';
 import { loopbackAuthorities, nameOtherHost } from './trust.ts';
 
 type CloseConnection = (why: Error) => void;

@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecurely, type ConnectionOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, LeadsError } from '../../errors.ts';
-import { addressAttempts } from '../../http/client/limit-time.ts';
+import { addressAttempts } from '../../http/client/http-client.ts';
 import type { Secret } from '../../secret.ts';
 import type { Row } from '../sql/row.ts';
 import {

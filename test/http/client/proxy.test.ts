@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
-import { proxyFor } from '../../../src/http/client/http-client.ts';
+import { proxyFor } from '../../../src/http/client/proxy.ts';
 
 const origin = new URL('https://api.example.com');
 const via = (env: Record<string, string>, to: URL = origin): string | undefined => proxyFor(to, env)?.href;

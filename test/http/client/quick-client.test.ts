@@ -284,10 +284,13 @@ describe('https', () => {
     return `https://localhost:${await listen(server)}`;
   }
 
-  it('trusts our own authority on this machine, and no other one', async () => {
+  it('trusts our own authority on this machine, and no other one, with either client', async () => {
     const dataDir = freshHome();
     const origin = await secureService(dataDir);
-    expect(await read(await clientOf(createQuickClient, { dataDir }), origin)).toContain('here');
+    for (const [, make] of clients) {
+      for (const own of [origin, origin.replace('localhost', '127.0.0.1')])
+        expect(await read(await clientOf(make, { dataDir }), own)).toContain('here');
+    }
     const other = freshHome();
     await ensureAuthority(other, { now: Date.now });
     for (const distrusting of [freshHome(), other]) {

@@ -7,7 +7,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPoster } from '../../../src/http/client/poster.ts';
-import { tunnelAgent } from '../../../src/http/client/tunnel.ts';
+import { tunnelAgent } from '../../../src/http/client/proxy.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 
 const tls = await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-proxy-')), { now: Date.now });
