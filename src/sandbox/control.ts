@@ -7,7 +7,7 @@ import {
   type PlainResponse,
 } from './sandbox-server.ts';
 import { LeadsError, UsageError } from '../errors.ts';
-import { apiFaults, deliveryFaults, readFaults, showFaults } from './faults.ts';
+import { apiFaults, deliveryFaults, readFaults } from './faults.ts';
 import type { SandboxState } from './sandbox-state.ts';
 
 type Endpoint = (
@@ -18,12 +18,9 @@ type Endpoint = (
 
 /** Endpoints by path and method, for tests and for a person with curl. */
 const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
-  '/sandbox/leads': { GET: listAllLeads, POST: addLeads },
-  '/sandbox/requests': { GET: listRequests },
+  '/sandbox/leads': { GET: listAllLeads, POST: addLead },
   '/sandbox/deliveries': { GET: listAttempts },
-  '/sandbox/deliveries/pause': { POST: (state) => setPaused(state, true) },
-  '/sandbox/deliveries/resume': { POST: (state) => setPaused(state, false) },
-  '/sandbox/faults': { GET: showCurrentFaults, PUT: changeFaults },
+  '/sandbox/faults': { PUT: changeFaults },
 };
 
 export async function answerControlRequest(
@@ -45,35 +42,15 @@ export async function answerControlRequest(
   return endpoint(state, url, request);
 }
 
-/** Adds the lead in the body; without a body, the number of generated leads in `?count=`. */
-async function addLeads(state: SandboxState, url: URL, request: PlainRequest): Promise<PlainResponse> {
+/** Adds the lead in the body, or a generated one where there is no body. */
+async function addLead(state: SandboxState, _: URL, request: PlainRequest): Promise<PlainResponse> {
   const body = await request.body();
-  if (body.toString('latin1').trim() !== '') {
-    const added = state.add(body);
-    if (!('problem' in added)) return jsonResponse(201, { ids: [added.id] });
-    return added.taken === true
-      ? errorResponse(409, 'taken', added.problem)
-      : errorResponse(400, 'not_a_lead', added.problem);
-  }
-  const count = url.searchParams.get('count') ?? '1';
-  if (!/^[1-9]\d{0,5}$/.test(count)) {
-    return errorResponse(400, 'invalid_request', 'count must be a whole number from 1 to 999999');
-  }
-  return jsonResponse(201, { ids: Array.from({ length: Number(count) }, () => state.generate().id) });
-}
-
-function setPaused({ deliveries }: SandboxState, isPaused: boolean): PlainResponse {
-  if (isPaused) deliveries.pause();
-  else deliveries.resume();
-  return jsonResponse(200, { pending: deliveries.pending, paused: deliveries.paused });
-}
-
-function showCurrentFaults({ apiInjector, deliveries }: SandboxState): PlainResponse {
-  return jsonResponse(200, {
-    api: showFaults(apiInjector.faults),
-    deliveries: showFaults(deliveries.injector.faults),
-    injected: { api: apiInjector.counts, deliveries: deliveries.injector.counts },
-  });
+  const isEmpty = body.toString('latin1').trim() === '';
+  const added = isEmpty ? state.generate() : state.add(body);
+  if (!('problem' in added)) return jsonResponse(201, { id: added.id });
+  return added.taken === true
+    ? errorResponse(409, 'taken', added.problem)
+    : errorResponse(400, 'not_a_lead', added.problem);
 }
 
 /**
@@ -95,7 +72,7 @@ async function changeFaults(state: SandboxState, _: URL, request: PlainRequest):
     const message = error instanceof LeadsError ? error.message : 'the body must be a JSON object';
     return errorResponse(400, 'invalid_request', message);
   }
-  return showCurrentFaults(state);
+  return { status: 204, headers: {}, body: Buffer.alloc(0) };
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> {
@@ -112,14 +89,7 @@ function listAttempts({ deliveries }: SandboxState, url: URL): PlainResponse {
       total: attempts.length,
       acknowledged: deliveries.acknowledged.size,
       pending: deliveries.pending,
-      paused: deliveries.paused,
     }),
-  );
-}
-
-function listRequests({ requests }: SandboxState, url: URL): PlainResponse {
-  return sliceResponse(url, requests.length, (start, end, next) =>
-    jsonResponse(200, { requests: requests.slice(start, end), next, total: requests.length }),
   );
 }
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { ConfigError } from '../errors.ts';
 import type { Poster } from '../http/client/poster.ts';
-import { type Release, Slots } from '../sender/delivery-run.ts';
+import { type Release, Slots } from '../sender/slots.ts';
 import { canForge, type Forgery, forgeryKinds } from '../sender/forge-request.ts';
 import {
   type Attempt,
@@ -57,17 +57,12 @@ export class Deliveries {
     this.setFaults(webhook?.faults ?? {});
     this.#sender = createSender({ signer, schedule: fixedWaits(retryMs), poster, clock });
     this.#slots = new Slots(webhook?.concurrency ?? defaultConcurrency);
-    if (webhook?.paused === true) this.#slots.pause();
     setMaxListeners(0, this.#stop.signal);
   }
 
   /** Leads whose genuine delivery was answered 200. */
   get acknowledged(): ReadonlySet<string> {
     return this.#acknowledged;
-  }
-
-  get paused(): boolean {
-    return this.#slots.paused;
   }
 
   setFaults(faults: Faults<DeliveryFault>): void {
@@ -81,16 +76,7 @@ export class Deliveries {
     void this.#start(lead);
   }
 
-  pause(): void {
-    this.#slots.pause();
-  }
-
-  resume(): void {
-    this.#slots.resume();
-  }
-
   close(): void {
-    this.#slots.pause();
     this.#stop.abort();
     this.#sender.close();
   }

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { forgeryKinds } from '../sender/forge-request.ts';
-import { formatDuration, parseDuration } from '../time/time-text.ts';
+import { parseDuration } from '../time/time-text.ts';
 import { drawFor } from './data/seeded-random.ts';
 
 export const apiFaults = [
@@ -50,16 +50,6 @@ export function readFaults<N extends string>(shares: object, names: readonly N[]
     faults[name] = fault;
   }
   return faults;
-}
-
-export function showFaults(faults: Faults<string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(faults).map(([name, fault]) => [
-      name,
-      `${Number(((fault?.chance ?? 0) * 100).toFixed(4))}%` +
-        (fault?.amountMs === undefined ? '' : `:${formatDuration(fault.amountMs).replace(/ /g, '')}`),
-    ]),
-  );
 }
 
 /** A name alone means always. */

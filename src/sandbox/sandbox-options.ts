@@ -29,7 +29,6 @@ export interface WebhookOptions {
   readonly timeoutMs?: number | undefined;
   /** The number of parallel deliveries. Default 8. */
   readonly concurrency?: number | undefined;
-  readonly paused?: boolean | undefined;
   readonly faults?: Faults<DeliveryFault> | undefined;
 }
 

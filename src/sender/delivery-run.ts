@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { createHistogram } from 'node:perf_hooks';
 import type { Clock } from '../time/clock.ts';
 import type { Attempt, Sender } from './sender.ts';
 import type { OutgoingDelivery } from './sign-request.ts';
+import { type Release, type Slot, Slots } from './slots.ts';
 
 export interface TimedAttempt {
   readonly attempt: Attempt;
@@ -48,190 +48,137 @@ const mostDelayMs = 1000;
  * intended: otherwise a receiver that stalls would hide it (coordinated omission). A delivery that waits for a retry
  * holds no slot.
  */
-export async function runDeliveries(options: DeliveryRunOptions): Promise<DeliveryRunResult> {
-  const { source, sender, concurrency, intervalMs, forMs = Infinity, count = Infinity } = options;
-  const { clock, signal, onAttempt } = options;
-  setMaxListeners(0, signal);
-  signal.addEventListener('abort', () => sender.close(), { once: true });
-  const slots = new Slots(concurrency);
-  const places = new Slots(mostWaiting + concurrency);
-  const running = new Set<Promise<void>>();
-  let startedAt = clock.steady();
-  let lastStartAt = startedAt;
-  let started = 0;
-  let late = 0;
-  let isBehind: Promise<void> | undefined;
-  let failure: DeliveryRunResult['failure'];
-  const fail = (error: unknown): void => void (failure ??= { error });
-  const isOver = (): boolean => signal.aborted || failure !== undefined || started === count;
-  const sleep = (ms: number): Promise<void> => clock.sleep(ms, signal).catch(() => undefined);
+export const runDeliveries = (options: DeliveryRunOptions): Promise<DeliveryRunResult> =>
+  new DeliveryRun(options).run();
 
-  const deliver = async (delivery: OutgoingDelivery, intendedStart: number, slot: Slot): Promise<void> => {
-    let dueAt = intendedStart;
+class DeliveryRun {
+  readonly #options: DeliveryRunOptions;
+  readonly #slots: Slots;
+  /** A delivery has a place from its start until its last attempt has ended. */
+  readonly #places: Slots;
+  readonly #running = new Set<Promise<void>>();
+  #startedAt: number;
+  #lastStartAt: number;
+  #started = 0;
+  #late = 0;
+  /** Resolves when the output has caught up. */
+  #isBehind: Promise<void> | undefined;
+  #failure: DeliveryRunResult['failure'];
+
+  constructor(options: DeliveryRunOptions) {
+    this.#options = options;
+    this.#slots = new Slots(options.concurrency);
+    this.#places = new Slots(mostWaiting + options.concurrency);
+    this.#startedAt = this.#lastStartAt = options.clock.steady();
+  }
+
+  async run(): Promise<DeliveryRunResult> {
+    const { signal, sender, clock, intervalMs } = this.#options;
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', () => sender.close(), { once: true });
+    await (intervalMs === undefined ? this.#closedLoop() : this.#openLoop(intervalMs)).catch(this.#fail);
+    await Promise.all(this.#running);
+    const elapsedMs = clock.steady() - this.#startedAt;
+    return {
+      started: this.#started,
+      late: this.#late,
+      elapsedMs,
+      startingMs: intervalMs === undefined ? elapsedMs : this.#lastStartAt - this.#startedAt + intervalMs,
+      failure: this.#failure,
+    };
+  }
+
+  async #closedLoop(): Promise<void> {
+    const { source, clock, forMs = Infinity } = this.#options;
+    for await (const delivery of source) {
+      if (this.#started === 0) this.#startedAt = clock.steady();
+      // The place comes before the slot: retries, which free places, wait for the slot.
+      const leavePlace = await this.#places.acquire();
+      const release = await this.#slots.acquire();
+      if (this.#isOver() || clock.steady() - this.#startedAt >= forMs) {
+        release();
+        return;
+      }
+      this.#start(delivery, { dueAt: clock.steady(), leavePlace, slot: release });
+      await this.#caughtUp();
+      if (this.#isOver()) return;
+    }
+  }
+
+  async #openLoop(intervalMs: number): Promise<void> {
+    const { source, clock, forMs = Infinity } = this.#options;
+    let dueAt = this.#startedAt;
+    let askedAt = this.#startedAt;
+    for await (const delivery of source) {
+      // The run begins when there is something to deliver. The time that a slow source takes later is not the receiver's.
+      if (this.#started === 0) this.#startedAt = dueAt = clock.steady();
+      else dueAt += Math.max(0, clock.steady() - Math.max(askedAt, dueAt));
+      if (this.#started * intervalMs >= forMs || dueAt - this.#startedAt >= forMs + mostDelayMs) return;
+      await this.#sleep(dueAt - clock.steady());
+      if (this.#isOver()) return;
+      const leavePlace = await this.#places.acquire();
+      const slot = this.#slots.acquire();
+      if (slot instanceof Promise) this.#late += 1;
+      this.#start(delivery, { dueAt, leavePlace, slot });
+      dueAt += intervalMs;
+      await this.#caughtUp();
+      if (this.#isOver()) return;
+      askedAt = clock.steady();
+    }
+  }
+
+  #start(delivery: OutgoingDelivery, { leavePlace, ...start }: DeliveryStart): void {
+    this.#started += 1;
+    this.#lastStartAt = this.#options.clock.steady();
+    const run = this.#deliver(delivery, start)
+      .catch(this.#fail)
+      .finally(() => {
+        leavePlace();
+        this.#running.delete(run);
+      });
+    this.#running.add(run);
+  }
+
+  async #deliver(
+    delivery: OutgoingDelivery,
+    { dueAt, slot }: Pick<DeliveryStart, 'dueAt' | 'slot'>,
+  ): Promise<void> {
+    const { sender, signal, intervalMs, clock, onAttempt } = this.#options;
     let release = await slot;
     for (let number = 1; ; number += 1) {
       const attempt = await sender.attempt(delivery, number).finally(release);
       if (signal.aborted) return;
       const latencyMs = intervalMs === undefined ? attempt.result.durationMs : clock.steady() - dueAt;
-      isBehind = onAttempt({ attempt, latencyMs }) ?? isBehind;
+      this.#isBehind = onAttempt({ attempt, latencyMs }) ?? this.#isBehind;
       if (attempt.retryInMs === undefined) return;
-      await sleep(attempt.retryInMs);
+      await this.#sleep(attempt.retryInMs);
       dueAt = clock.steady();
-      release = await slots.acquire();
+      release = await this.#slots.acquire();
     }
-  };
+  }
 
-  const start = (delivery: OutgoingDelivery, dueAt: number, leavePlace: Release, slot: Slot): void => {
-    started += 1;
-    lastStartAt = clock.steady();
-    const run = deliver(delivery, dueAt, slot)
-      .catch(fail)
-      .finally(() => {
-        leavePlace();
-        running.delete(run);
-      });
-    running.add(run);
-  };
+  #isOver(): boolean {
+    const { signal, count = Infinity } = this.#options;
+    return signal.aborted || this.#failure !== undefined || this.#started === count;
+  }
 
-  const startAll = async (): Promise<void> => {
-    let nextAt = startedAt;
-    let askedAt = startedAt;
-    for await (const delivery of source) {
-      // The run begins when there is something to deliver. The time that a slow source takes later is not the receiver's.
-      if (started === 0) startedAt = nextAt = clock.steady();
-      else nextAt += Math.max(0, clock.steady() - Math.max(askedAt, nextAt));
-      if (intervalMs !== undefined) {
-        if (started * intervalMs >= forMs || nextAt - startedAt >= forMs + mostDelayMs) return;
-        if (nextAt > clock.steady()) await sleep(nextAt - clock.steady());
-        if (isOver()) return;
-      }
-      // The place comes before the slot: retries, which free places, wait for the slot.
-      const leavePlace = await places.acquire();
-      const slot = slots.acquire();
-      if (intervalMs !== undefined) {
-        if (slot instanceof Promise) late += 1;
-        start(delivery, nextAt, leavePlace, slot);
-        nextAt += intervalMs;
-      } else {
-        const release = await slot;
-        if (isOver() || clock.steady() - startedAt >= forMs) {
-          release();
-          return;
-        }
-        start(delivery, clock.steady(), leavePlace, release);
-      }
-      await isBehind;
-      isBehind = undefined;
-      if (isOver()) return;
-      askedAt = clock.steady();
-    }
+  async #caughtUp(): Promise<void> {
+    await this.#isBehind;
+    this.#isBehind = undefined;
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const { clock, signal } = this.#options;
+    if (ms > 0) await clock.sleep(ms, signal).catch(() => undefined);
+  }
+
+  readonly #fail = (error: unknown): void => {
+    this.#failure ??= { error };
   };
-  await startAll().catch(fail);
-  await Promise.all(running);
-  const elapsedMs = clock.steady() - startedAt;
-  const startingMs = intervalMs === undefined ? elapsedMs : lastStartAt - startedAt + intervalMs;
-  return { started, late, elapsedMs, startingMs, failure };
 }
 
-export class RunTally {
-  readonly latency = new LatencyHistogram();
-  readonly byStatus = new Map<string, number>();
-  attempts = 0;
-  acknowledged = 0;
-  failed = 0;
-  answered = 0;
-  firstFailure: Attempt | undefined;
-
-  add({ attempt, latencyMs }: TimedAttempt): void {
-    const { outcome, result, retryInMs } = attempt;
-    this.attempts += 1;
-    this.latency.add(latencyMs);
-    const status = result.ok ? String(result.status) : result.code;
-    this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
-    if (result.ok) this.answered += 1;
-    if (outcome === 'acknowledged') {
-      this.acknowledged += 1;
-      return;
-    }
-    this.firstFailure ??= attempt;
-    if (retryInMs === undefined) this.failed += 1;
-  }
-}
-
-export type Release = () => void;
-
-type Slot = Release | Promise<Release>;
-
-/** Limits how many things are done at one time; the others wait in order of arrival. */
-export class Slots {
-  #free: number;
-  #isPaused = false;
-  /** A hundred thousand may wait, so that those in front are removed together. */
-  #waiting: ((release: Release) => void)[] = [];
-  #granted = 0;
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  get paused(): boolean {
-    return this.#isPaused;
-  }
-
-  acquire(): Slot {
-    if (!this.#isPaused && this.#free > 0) {
-      this.#free -= 1;
-      return this.#release;
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  pause(): void {
-    this.#isPaused = true;
-  }
-
-  resume(): void {
-    this.#isPaused = false;
-    this.#grant();
-  }
-
-  readonly #release = (): void => {
-    this.#free += 1;
-    this.#grant();
-  };
-
-  #grant(): void {
-    while (!this.#isPaused && this.#free > 0 && this.#granted < this.#waiting.length) {
-      this.#free -= 1;
-      this.#waiting[this.#granted]?.(this.#release);
-      this.#granted += 1;
-    }
-    if (this.#granted < 1024 || this.#granted * 2 < this.#waiting.length) return;
-    this.#waiting = this.#waiting.slice(this.#granted);
-    this.#granted = 0;
-  }
-}
-
-export type Percentiles = Readonly<Record<'p50' | 'p90' | 'p99' | 'max', number>>;
-
-/** Counts durations in milliseconds in fixed memory, each to within 0.1 %. */
-export class LatencyHistogram {
-  readonly #microseconds = createHistogram({ figures: 3 });
-  #maxMs = 0;
-
-  add(ms: number): void {
-    const microseconds = Math.round(ms * 1000);
-    this.#microseconds.record(Math.max(1, microseconds));
-    this.#maxMs = Math.max(this.#maxMs, microseconds / 1000);
-  }
-
-  /** By nearest rank: the smallest value that so many percent of all do not exceed. Undefined as long as nothing was counted. */
-  percentiles(): Percentiles | undefined {
-    const { count } = this.#microseconds;
-    if (count === 0) return undefined;
-    // Node rounds the rank: only the share of a whole rank names that rank exactly.
-    const atShare = (share: number): number =>
-      Math.min(this.#maxMs, this.#microseconds.percentile((100 * Math.ceil(share * count)) / count) / 1000);
-    return { p50: atShare(0.5), p90: atShare(0.9), p99: atShare(0.99), max: this.#maxMs };
-  }
+interface DeliveryStart {
+  readonly dueAt: number;
+  readonly leavePlace: Release;
+  readonly slot: Slot;
 }

@@ -50,10 +50,10 @@ test(
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout.match(/^\d\. .*$/gm)).toHaveLength(8);
     expect(stdout.match(/^\$ leads \w+/gm)?.map((line) => line.slice(8))).toEqual([
+      'listen',
       'sandbox',
       'list',
       'export',
-      'listen',
       'audit',
       'audit',
     ]);

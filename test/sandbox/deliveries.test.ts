@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { parseFaults, deliveryFaults } from '../../src/sandbox/faults.ts';
@@ -149,24 +148,6 @@ test('a delivery fails when the receiver does not answer in time, or does not li
   }
   silent.closeAllConnections();
   silent.close();
-});
-
-test('pause holds deliveries, and resume sends them', async () => {
-  const ok = await receiver(() => 200);
-  const { sandbox } = await deliver({ target: ok.url, webhook: { paused: true } });
-  const call = async (path: string, method: 'GET' | 'POST'): Promise<unknown> =>
-    (await request(`${sandbox.url}${path}`, { method })).body.json();
-  sandbox.addLead();
-  expect(await call('/sandbox/deliveries', 'GET')).toMatchObject({ pending: 1, paused: true });
-  expect(ok.received).toHaveLength(0);
-  await call('/sandbox/deliveries/resume', 'POST');
-  await expect.poll(() => ok.received.length).toBe(1);
-  await call('/sandbox/deliveries/pause', 'POST');
-  sandbox.addLead();
-  expect(await call('/sandbox/deliveries', 'GET')).toMatchObject({ pending: 1, paused: true });
-  expect(ok.received).toHaveLength(1);
-  await call('/sandbox/deliveries/resume', 'POST');
-  await expect.poll(() => sandbox.state.deliveries.acknowledged.size).toBe(2);
 });
 
 test('every forgery is rejected by a receiver that verifies, and the retry is accepted', async () => {

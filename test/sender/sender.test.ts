@@ -2,13 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createPoster } from '../../src/http/client/poster.ts';
 import type { Forgery } from '../../src/sender/forge-request.ts';
 import { Secret } from '../../src/secret.ts';
-import {
-  type Attempt,
-  createSender,
-  fixedWaits,
-  type RetrySchedule,
-  type Sender,
-} from '../../src/sender/sender.ts';
+import { type Attempt, createSender, fixedWaits, type Sender } from '../../src/sender/sender.ts';
 import type { OutgoingDelivery } from '../../src/sender/sign-request.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
@@ -32,9 +26,10 @@ async function receiver(
   return { receiver: opened, delivery: { id: 'msg_1', leadId: 'lead-1', target: opened.url, body } };
 }
 
-function sender(clock: FakeClock, schedule: RetrySchedule = fixedWaits([1000, 5000])): Sender {
+function sender(clock: FakeClock): Sender {
   const poster = createPoster({ connections: 4, timeoutMs: 5000, now: () => clock.now() });
   closers.push(() => poster.close());
+  const schedule = fixedWaits([1000, 5000]);
   return createSender({ signer: { scheme, key }, schedule, poster, clock });
 }
 
@@ -75,15 +70,6 @@ test('only 200 acknowledges, and after the last wait the delivery is given up', 
     ['unanswered', 'ECONNRESET'],
   ]);
   expect(attempts.map(({ retryInMs }) => retryInMs)).toEqual([1000, 5000, undefined]);
-});
-
-test('a schedule sees the answer, so that it can follow Retry-After', async () => {
-  const clock = new FakeClock(undefined, { hasty: true });
-  const { delivery } = await receiver((_, count) => (count < 3 ? 429 : 200));
-  const schedule: RetrySchedule = (number, result) =>
-    result.ok && result.status === 429 ? number * 7000 : undefined;
-  const attempts = await attemptsOf(sender(clock, schedule), delivery);
-  expect(attempts.map(({ retryInMs }) => retryInMs)).toEqual([7000, 14_000, undefined]);
 });
 
 test('an attempt that is forged is rejected by the check of the receiver, and the next one passes', async () => {

@@ -10,7 +10,7 @@ import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts
 import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { type Flags, inGroup, needing, type OptionsOf } from '../flags/flag.ts';
 import { limit, writtenFile, leadPointer } from '../flags/flag-values.ts';
-import { flags as sendFlags } from '../send/options.ts';
+import { flags as sendFlags } from '../send/command.ts';
 
 const repairFlags = inGroup('Repair of refused and missing leads', {
   takeIn: {

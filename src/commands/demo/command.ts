@@ -4,12 +4,12 @@ export default command({
   name: 'demo',
   summary: 'a tour of it all in ten seconds',
   description:
-    'a tour of it all in ten seconds: a service, its leads pulled, the same leads pushed with one twice, one forged and ' +
-    'one lost, and an audit that finds and repairs the loss; real commands on this machine, in a temporary directory',
-  flags: {
-    fast: { help: 'on a terminal: do not wait for Enter before each step' },
-  },
+    'A tour of it all in ten seconds: real commands on this machine, in a temporary directory.\n' +
+    'A service, its leads pulled, the same leads pushed with one twice, one forged and one lost, and an ' +
+    'audit that finds and repairs the loss.\n' +
+    'On a terminal, each step waits for Enter.',
+  flags: {},
   exits: { 7: 'a step did not do what it should' },
-  examples: ['leads demo', 'leads demo --fast'],
+  examples: ['leads demo'],
   load: () => import('./run.ts'),
 });

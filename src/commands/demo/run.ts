@@ -8,11 +8,11 @@ import { loadLibsql } from '../../inbox/sqlite/libsql.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { createTourPrinter, DemoError, type LeadsProcess, tour } from './tour.ts';
 
-export async function run({ fast }: { readonly fast: boolean }, context: Context): Promise<Outcome> {
+export async function run(_: unknown, context: Context): Promise<Outcome> {
   // Rather than halfway, where it is not installed.
   await loadLibsql();
   const isWatched = context.stdout.isTTY === true && context.stdin.isTTY === true;
-  const printer = await createTourPrinter(context, isWatched && !fast);
+  const printer = await createTourPrinter(context, isWatched);
   const startedAt = context.clock.now();
   const directory = await withOutputErrors(tmpdir(), () => mkdtemp(join(tmpdir(), 'leads-demo-')));
   const running: LeadsProcess[] = [];

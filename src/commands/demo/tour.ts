@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type IncomingMessage, request } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ask } from '../../config/prompt.ts';
@@ -42,13 +42,15 @@ export async function tour(
     return finished;
   };
 
-  await printer.step('A service: six leads, and deliveries that wait: some are bad, one will be lost.');
-  // Started before its step shows it: the service is told its address, and what is free now may be taken by then.
+  await printer.step('Listen: HTTPS, verified, stored before it is answered, in another terminal.');
   const listener = await startServer(startCommand, ['listen', '--token', token], /^listening/);
-  const listen = ['listen', '--token', token, ...listener.portFlag];
+  await printer.command(`leads ${['listen', '--token', token, ...listener.portFlag].join(' ')}`);
+  await printer.output([listener.readyLine]);
+
+  await printer.step('A service: six leads, and a delivery of each: some are bad, one is lost.');
   const webhookUrl = `https://localhost:${listener.port}/`;
   const faults = 'duplicate=20%,badSignature=20%,drop=20%';
-  const sandboxFlags = ['--leads', String(leadCount), '--seed', '19', '--newest', '1h', '--paused'];
+  const sandboxFlags = ['--leads', String(leadCount), '--seed', '19'];
   const webhookFlags = ['--webhook', webhookUrl, '--token', token];
   const sandbox = await startServer(
     startCommand,
@@ -85,14 +87,7 @@ export async function tour(
   await printer.command('head -n 2 leads.ndjson');
   await printer.output(linesOf(exported.stdout).slice(0, 2));
 
-  await printer.step('Listen: HTTPS, verified, stored before it is answered, in another terminal.');
-  await printer.command(`leads ${listen.join(' ')}`);
-  await printer.output([listener.readyLine]);
-
-  await printer.step('Push: the service delivers; duplicates and forgeries are recognized.');
-  const resume = `${baseUrl}/sandbox/deliveries/resume`;
-  await printer.command(`curl -X POST ${resume}`);
-  await printer.output([await requestControl('POST', resume)]);
+  await printer.step('Push: what the receiver has printed; duplicates and forgeries are recognized.');
   await waitUntilDelivered(baseUrl, context);
   const verdicts = await listener.process.waitForLines(/ (accepted|duplicate|rejected) /, leadCount - 1 + 2);
   await printer.output(verdicts);
@@ -101,7 +96,7 @@ export async function tour(
   check(count(verdicts, / rejected /) > 0, 'no forged delivery was rejected');
 
   await printer.step('Audit: is any lead missing? What can be pulled is compared with what was received.');
-  const audit = ['audit', '--late-after', '1d'];
+  const audit = ['audit', '--late-after', '2d'];
   await printer.command(`leads ${audit.join(' ')}`);
   const firstAudit = await runCommand(audit, { exitCode: problemsFound });
   await printer.output(linesOf(firstAudit.stdout + firstAudit.stderr));
@@ -169,19 +164,12 @@ const betweenMs = 20;
 /** Waits until the sandbox says that no delivery is pending. Throws a `DemoError` after 30 s. */
 async function waitUntilDelivered(baseUrl: string, { clock, signal }: Context): Promise<void> {
   for (const until = clock.steady() + longestWaitMs; clock.steady() < until;) {
-    const deliveries = JSON.parse(await requestControl('GET', `${baseUrl}/sandbox/deliveries`)) as {
-      pending: number;
-    };
-    if (deliveries.pending === 0) return;
+    const [answer] = (await once(get(`${baseUrl}/sandbox/deliveries`), 'response')) as [IncomingMessage];
+    const { pending } = JSON.parse(await text(answer)) as { pending: number };
+    if (pending === 0) return;
     await clock.sleep(betweenMs, signal);
   }
   throw new DemoError('some deliveries were still pending after 30 seconds');
-}
-
-/** Reads the sandbox's answer at one of its control endpoints. */
-async function requestControl(method: 'GET' | 'POST', url: string): Promise<string> {
-  const [answer] = (await once(request(url, { method }).end(), 'response')) as [IncomingMessage];
-  return text(answer);
 }
 
 /** A step of the tour whose result is not the one that it announced. */

@@ -10,7 +10,7 @@ import type { RecordedAttempt } from '../../sandbox/deliveries.ts';
 import type { LoggedRequest } from '../../sandbox/sandbox-state.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/start-sandbox.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
-import type { Options } from './options.ts';
+import type { Options } from './command.ts';
 import { type ResolvedSandbox, resolveSandbox } from './sandbox-options.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
@@ -73,7 +73,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 function readyBanner(
   { url, leads }: Sandbox,
   { apiKeys: [apiKey = ''], seed, showsKey, webhook }: ResolvedSandbox,
-  { from, apiKeyFile: [apiKeyFile], paused }: Options,
+  { from, apiKeyFile: [apiKeyFile] }: Options,
   colour: Palette,
 ): string[] {
   const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
@@ -84,14 +84,13 @@ function readyBanner(
       : `leads login --base-url ${url} --api-key-file ${shellWord(apiKeyFile)}`;
   const origin = from === undefined ? `seed ${seed}` : `from ${from}`;
   const key = showsKey ? `, API key ${apiKey}` : '';
-  const wait = paused ? ', paused until POST /sandbox/deliveries/resume' : '';
   const push =
     webhook === undefined
       ? [
           'push:  add --webhook https://localhost:8443/ --token secret,',
           "       and start 'leads listen --token secret'",
         ]
-      : [`push:  each lead goes to ${webhook.url}${wait}`];
+      : [`push:  each lead goes to ${webhook.url}`];
   return [
     `${colour.green('ready')}: ${colour.bold(url)} serves ${counted(leads.length, 'lead', 'leads')} (${origin}${key})`,
     '',
@@ -130,7 +129,7 @@ function summaryLine({ faults, ...counts }: ReturnType<typeof summaryRecord>): s
     ...(attempts > 0 ? [`${acknowledged} acknowledged in ${counted(attempts, 'attempt', 'attempts')}`] : []),
     ...(pending > 0 ? [`${pending} still pending`] : []),
   ];
-  const injected = Object.entries({ ...faults.api, ...faults.deliveries });
+  const injected = [faults.api, faults.deliveries].flatMap((counts) => Object.entries(counts));
   const faultText = injected.map(([name, times]) => `${name} ${times}`).join(', ');
   return `sandbox: ${parts.join(', ')}${faultText === '' ? '' : `; faults: ${faultText}`}`;
 }

@@ -7,7 +7,7 @@ import { defaultApiKey, type SandboxOptions, type WebhookOptions } from '../../s
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { readSecrets } from '../flags/flag-values.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
-import type { Options } from './options.ts';
+import type { Options } from './command.ts';
 
 export interface ResolvedSandbox extends SandboxOptions {
   readonly seed: string;
@@ -18,7 +18,7 @@ export interface ResolvedSandbox extends SandboxOptions {
 
 /** Throws a `UsageError` for an array without an envelope that would have to name its next page. */
 export async function resolveSandbox(flags: Options, context: Context): Promise<ResolvedSandbox> {
-  const { host, port = 8080, pagination, envelope, leads, seed = '1', newest, from, every, faults } = flags;
+  const { host, port = 8080, pagination, envelope, leads, seed = '1', from, every, faults } = flags;
   if (envelope === 'none' && (pagination ?? 'cursor') === 'cursor') {
     throw new UsageError('with the envelope none the body is an array, without a field for the next page', {
       hint: 'use --pagination link, page, offset or none with it',
@@ -26,7 +26,6 @@ export async function resolveSandbox(flags: Options, context: Context): Promise<
   }
   return {
     ...{ host, port, pagination, envelope, leads, seed, faults, everyMs: every },
-    newest: newest?.at(context.clock.now()),
     records: from === undefined ? undefined : await readRecords(from, context),
     ...(await readApiKeys(flags, context)),
     webhook: flags.webhook === undefined ? undefined : await resolveWebhook(flags.webhook, flags, context),
@@ -35,14 +34,14 @@ export async function resolveSandbox(flags: Options, context: Context): Promise<
 }
 
 async function resolveWebhook(url: string, flags: Options, context: Context): Promise<WebhookOptions> {
-  const { retry: retryMs, paused, deliveryFaults: faults } = flags;
+  const { retry: retryMs, deliveryFaults: faults } = flags;
   const { protocol, hostname } = new URL(url);
   if (protocol === 'http:' && !isLoopback(hostname)) {
     throw new UsageError(`the webhook ${url} is plain HTTP, and a webhook must be HTTPS`, {
       hint: 'plain http:// is for loopback addresses only',
     });
   }
-  return { url, signer: await resolveSigner(flags, context), retryMs, paused, faults };
+  return { url, signer: await resolveSigner(flags, context), retryMs, faults };
 }
 
 async function readApiKeys(

@@ -12,7 +12,7 @@ import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters } from '../../output/filter-notes.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { findLeads } from '../show/find-leads.ts';
-import type { SendOptions } from './options.ts';
+import type { SendOptions } from './command.ts';
 import type { LeadSource } from '../../sender/sender.ts';
 
 /**

@@ -4,7 +4,7 @@ import { flags as checkFlags } from '../../../src/commands/check/command.ts';
 import { flags as exportFlags } from '../../../src/commands/export/options.ts';
 import { flags as listFlags } from '../../../src/commands/list/command.ts';
 import { flags as listenFlags } from '../../../src/commands/listen/command.ts';
-import { flags as sandboxFlags } from '../../../src/commands/sandbox/options.ts';
+import { flags as sandboxFlags } from '../../../src/commands/sandbox/command.ts';
 import { optionsOf } from '../../support/options.ts';
 
 describe('declared flags', () => {
