@@ -58,9 +58,7 @@ export function nameOtherHost(socket: Duplex, host: string): void {
   if (!(socket instanceof tls.TLSSocket)) return;
   socket.prependOnceListener('secure', () => {
     const certificate = socket.getPeerCertificate();
-    // A session that is resumed shows no certificate: it was looked at before.
-    const isShown = Object.keys(certificate).length > 0;
-    if (!isShown || tls.checkServerIdentity(host, certificate) === undefined) return;
+    if (tls.checkServerIdentity(host, certificate) === undefined) return;
     const otherNames = certificate.subjectaltname ?? String(certificate.subject.CN);
     socket.prependOnceListener('error', (error: Error) => void Object.assign(error, { otherNames }));
   });
