@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { lstatSync, openSync, closeSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startProgram } from '../support/beside.ts';
 import { type FaultyService, faultyService } from '../support/faulty-service.ts';
-import { binary, environment } from '../support/listen-process.ts';
+import { binary, environment, startProgram } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
 import { until } from '../support/until.ts';
 

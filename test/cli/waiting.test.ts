@@ -1,5 +1,5 @@
 import { afterAll, describe, it } from 'vitest';
-import { startProgram } from '../support/beside.ts';
+import { startProgram } from '../support/listen-process.ts';
 import { faultyService } from '../support/faulty-service.ts';
 import { hasTerminals, onTerminal } from '../support/pty.ts';
 import { freshHome } from '../support/run.ts';

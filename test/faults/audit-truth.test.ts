@@ -14,7 +14,7 @@ import {
   type Scenario,
   truthOf,
 } from '../support/both-sides.ts';
-import { type RunningProgram, startProgram } from '../support/beside.ts';
+import { type RunningProgram, startProgram } from '../support/listen-process.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { FakeClock } from '../support/clock.ts';
 import { full, printFigure, sized } from '../support/faults.ts';

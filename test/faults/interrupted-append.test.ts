@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { startProgram } from '../support/beside.ts';
+import { startProgram } from '../support/listen-process.ts';
 import { full, printFigure } from '../support/faults.ts';
 import { seeded } from '../support/faulty-service.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';

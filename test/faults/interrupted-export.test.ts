@@ -4,13 +4,12 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startProgram } from '../support/beside.ts';
 import { descriptorsOn } from '../support/descriptors.ts';
 import { full, printFigure } from '../support/faults.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
 import { type FaultyService, type Style, faultyService, seeded } from '../support/faulty-service.ts';
 import { inParallel } from '../support/in-parallel.ts';
-import { binary } from '../support/listen-process.ts';
+import { binary, startProgram } from '../support/listen-process.ts';
 import { mountedDisk } from '../support/mounted-disk.ts';
 import { freshHome, leads } from '../support/run.ts';
 

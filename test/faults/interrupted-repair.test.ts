@@ -4,7 +4,7 @@ import { drawsFrom } from '../../src/sandbox/data/seeded-random.ts';
 import { openInboxReader } from '../../src/inbox/open-inbox.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { startProgram, type RunningProgram } from '../support/beside.ts';
+import { startProgram, type RunningProgram } from '../support/listen-process.ts';
 import { arrivalOf, openReceiver } from '../support/both-sides.ts';
 import { full } from '../support/faults.ts';
 import { freshHome } from '../support/run.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startProgram } from '../support/beside.ts';
+import { startProgram } from '../support/listen-process.ts';
 import { printFigure } from '../support/faults.ts';
 import { faultyService } from '../support/faulty-service.ts';
 import { freshHome, leads } from '../support/run.ts';

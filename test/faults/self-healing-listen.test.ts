@@ -6,8 +6,8 @@ import { afterEach, expect, it } from 'vitest';
 import { openInboxReader } from '../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { type App, startApp } from '../commands/listen/app.ts';
-import { startProgram } from '../support/beside.ts';
-import { freePort, type ListenProcess, listenProcess } from '../support/listen-process.ts';
+import { freePort } from '../support/free-port.ts';
+import { type ListenProcess, listenProcess, startProgram } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
 import { full } from '../support/faults.ts';
 

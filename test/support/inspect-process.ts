@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
-import { binary, environment } from './listen-process.ts';
+import { type RunningProgram, startProgram } from './listen-process.ts';
 
 /** A page that a process of its own serves, and a client with its token. */
 export interface InspectClient {
@@ -9,24 +8,15 @@ export interface InspectClient {
   post(path: string, body: unknown): Promise<Response>;
 }
 
-export interface InspectProcess {
-  readonly child: ChildProcess;
-  /** The address with its key. */
-  readonly url: string;
-  readonly stderr: () => string;
-  end(signal: NodeJS.Signals): Promise<number | string>;
-}
-
-const running = new Set<ChildProcess>();
-
-// A test that fails half-way must not leave a server behind.
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
+/** The address with its key. */
+const pageUrl = /^(http:\/\/127\.0\.0\.1:\d+\/#key=[\w-]+)$/m;
 
 /** The address in what a process said on stderr; undefined as long as it is not there. */
-export const inspectUrlIn = (stderr: string): string | undefined =>
-  /^http:\/\/127\.0\.0\.1:\d+\/#key=[\w-]+$/m.exec(stderr)?.[0];
+export const inspectUrlIn = (stderr: string): string | undefined => pageUrl.exec(stderr)?.[1];
+
+export interface InspectProcess extends RunningProgram {
+  readonly url: string;
+}
 
 /** `leads inspect` as a process of its own, ready when it resolves. */
 export async function inspectProcess(
@@ -34,33 +24,8 @@ export async function inspectProcess(
   home: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<InspectProcess> {
-  const child = spawn(process.execPath, [binary, 'inspect', ...argv], {
-    env: { PATH: process.env['PATH'], ...environment(home), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  child.once('close', () => running.delete(child));
-  let stderr = '';
-  const ended = new Promise<number | string>((resolve) => {
-    child.on('close', (code, signal) => resolve(code ?? signal ?? ''));
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
-      const found = inspectUrlIn(stderr);
-      if (found !== undefined) resolve(found);
-    });
-    void ended.then((how) => reject(new Error(`inspect ended with ${how}: ${stderr}`)));
-  });
-  return {
-    child,
-    url,
-    stderr: () => stderr,
-    end(signal) {
-      child.kill(signal);
-      return ended;
-    },
-  };
+  const program = startProgram(['inspect', ...argv], home, env);
+  return { ...program, url: await program.printed(pageUrl) };
 }
 
 /** Exchanges the key of an address for a token. */
