@@ -35,7 +35,7 @@ export async function adminProcess(
     deliver: (body) => sender.deliver(body),
     async end(signal) {
       const how = await listener.end(signal);
-      await sender.close();
+      sender.close();
       return how;
     },
   };

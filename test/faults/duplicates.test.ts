@@ -24,7 +24,7 @@ it('promise 2: one id is stored once, across a restart and parallel duplicates',
         answers.set(answer, (answers.get(answer) ?? 0) + 1);
       }
     }
-    await sender.close();
+    sender.close();
     await listener.end('SIGKILL');
     if (run === 1) listener = await listenProcess(['--token', token, '--port', '0'], { home });
   }

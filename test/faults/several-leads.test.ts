@@ -25,7 +25,7 @@ async function deliverUntilKilled(url: string, prefix: string, acknowledged: str
   };
   // Each ends with the connection.
   await Promise.allSettled(Array.from({ length: connections }, (_, worker) => deliver(worker)));
-  await sender.close();
+  sender.close();
 }
 
 it('promise 1, of several leads in one delivery: all are on disk or none, and all where it was answered 200', async () => {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'undici';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { text } from 'node:stream/consumers';
 
 export interface Answered {
   readonly status: number;
@@ -9,19 +11,24 @@ export interface Answered {
 export interface Sender {
   /** Delivers one body; rejects where no answer comes. */
   deliver(body: object): Promise<Answered>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** Delivers JSON to a receiver over connections that are kept open; `authority`: the file of who vouches for it. */
 export function senderTo(url: string, { token, authority }: { token: string; authority?: string }): Sender {
-  const connect = authority === undefined ? {} : { ca: readFileSync(authority) };
-  const dispatcher = new Agent({ connections: 100, pipelining: 1, connect });
+  const { Agent, request } = authority === undefined ? http : https;
+  const ca = authority === undefined ? {} : { ca: readFileSync(authority) };
+  const agent = new Agent({ keepAlive: true, maxSockets: 100, ...ca });
   const headers = { 'content-type': 'application/json', 'x-webhook-token': token };
   return {
-    async deliver(body) {
-      const answer = await request(url, { method: 'POST', headers, dispatcher, body: JSON.stringify(body) });
-      return { status: answer.statusCode, text: await answer.body.text() };
-    },
-    close: () => dispatcher.destroy(),
+    deliver: (body) =>
+      new Promise((resolve, reject) => {
+        const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+          const status = response.statusCode ?? 0;
+          text(response).then((answer) => resolve({ status, text: answer }), reject);
+        });
+        sent.on('error', reject).end(JSON.stringify(body));
+      }),
+    close: () => agent.destroy(),
   };
 }
