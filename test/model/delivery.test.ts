@@ -31,16 +31,14 @@ if (missing.length > 0 && process.env['CI'] !== undefined)
   throw new Error(`not installed: ${missing.join()}`);
 
 /**
- * The protocol as it is, with all that may go wrong together. The model does not follow the source by itself, so the large
- * searches, of minutes, are for a change of the model and for a release.
+ * The protocol as it is, with all that may go wrong together. The model does not follow the source by itself: to search every
+ * way that never ends takes minutes, and is for a change of the model and for a release.
  */
 const searches: Record<string, Search> = {
-  'one sender, two faults': { senders: 1, faults: 2 },
-  'two senders, one fault': { senders: 2, faults: 1 },
+  'one sender, three faults': { senders: 1, faults: 3 },
+  'two senders, two faults': { senders: 2, faults: 2 },
   'every way ends: one sender, one fault': { senders: 1, faults: 1, isLiveness: true },
   ...(full && {
-    'one sender, three faults': { senders: 1, faults: 3 },
-    'two senders, two faults': { senders: 2, faults: 2 },
     'every way ends: one sender, two faults': { senders: 1, faults: 2, isLiveness: true },
     'every way ends: two senders, one fault': { senders: 2, faults: 1, isLiveness: true },
   }),
@@ -92,10 +90,11 @@ function search({ senders, faults, isLiveness, mutant = 'NONE' }: Search): Found
     FAULTS: faults,
   }).map(([name, value]) => `-D${name}=${value}`);
   run('spin', ['-a', ...settings, model]);
-  const kind = isLiveness === true ? ['-DNFAIR=3'] : ['-DSAFETY', '-DNOCLAIM'];
+  // States that are compressed take a quarter of the memory, and twice the time.
+  const kind = isLiveness === true ? ['-DCOLLAPSE', '-DNFAIR=3'] : ['-DSAFETY', '-DNOCLAIM'];
   // What is found at once is not worth the time of the optimizer.
   const effort = mutant === 'NONE' ? '-O2' : '-O0';
-  run('gcc', ['-w', effort, '-DCOLLAPSE', '-DMEMLIM=3000', ...kind, '-o', 'pan', 'pan.c']);
+  run('gcc', ['-w', effort, '-DMEMLIM=3000', ...kind, '-o', 'pan', 'pan.c']);
   // A process that waits for ever is allowed; that all of them do is the monitor's to judge.
   const said = run('./pan', ['-m1000000', ...(isLiveness === true ? ['-a', '-f'] : ['-E'])]);
   const errors = /errors: (0|1)$/m.exec(said)?.[1];
