@@ -5,7 +5,10 @@ test.each<{ cause: FailureCause; said: string }>([
   { cause: { error: 'ECONNREFUSED' }, said: 'connection refused' },
   { cause: { error: 'timeout' }, said: 'no answer in time' },
   { cause: { error: 'ENOTFOUND' }, said: 'cannot be resolved (ENOTFOUND)' },
-  { cause: { error: 'ECONNRESET' }, said: 'closed without an answer' },
+  { cause: { error: 'ECONNRESET' }, said: 'closed without an answer (check http or https; a receiver that' },
+  { cause: { error: 'HPE_HEADER_OVERFLOW' }, said: 'the headers of its answer are too long' },
+  { cause: { error: 'HPE_INVALID' }, said: 'its answer is not HTTP' },
+  { cause: { error: 'UNASKED_CONTINUE' }, said: 'it answered 100 Continue, which was not asked for' },
   { cause: { error: 'EPROTO' }, said: 'does it speak plain HTTP?' },
   {
     cause: { error: 'SELF_SIGNED_CERT_IN_CHAIN' },

@@ -183,11 +183,30 @@ test('a header that is sent more than once counts by its first value', async () 
 });
 
 test('a request whose time is up takes its connection with it, and what is posted later goes on', async () => {
-  const { url, sockets } = await serve((socket, nth) => (nth === 1 ? undefined : socket.write(ok)));
+  const { url, sockets } = await serve((socket, nth) => (nth === 1 ? drip(socket) : socket.write(ok)));
   const { post } = client(url, { timeoutMs: 200 });
   // The second one waits for the connection until its own time is up, and is never sent.
   expect(await Promise.all([post(), post()])).toEqual(['timeout', 'timeout']);
   expect([await post(), sockets.length]).toEqual(['200 ok', 2]);
+});
+
+/** Bytes that go on coming do not prolong the time. */
+function drip(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n');
+  const timer = setInterval(() => socket.write('x'), 20);
+  socket.on('close', () => clearInterval(timer));
+}
+
+test.each([
+  [
+    'headers of more than 16 KiB',
+    `HTTP/1.1 200 OK\r\n${'X-More: and more\r\n'.repeat(2000)}`,
+    'HPE_HEADER_OVERFLOW',
+  ],
+  ['another protocol', 'SSH-2.0-OpenSSH\r\n\r\n', 'HPE_INVALID'],
+])('no answer: %s', async (_, text, code) => {
+  const { url } = await serve((socket) => socket.write(text));
+  expect(await client(url).post()).toBe(code);
 });
 
 test('closing ends what is in flight and what waits', async () => {
