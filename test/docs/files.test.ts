@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -68,6 +76,18 @@ it.each(files)('its own checker takes docs/%s', async (path) => {
   const check = checks.find(([ending]) => path.endsWith(ending))?.[1];
   if (check === undefined) throw new Error('nothing checks this file');
   await check(path);
+});
+
+it('every proof that test/README.md names is there', () => {
+  const tests = fileURLToPath(new URL('../', import.meta.url));
+  const [, table = ''] = readFileSync(join(tests, 'README.md'), 'utf8').split('proves which promise\n');
+  const rows = table.split('\n').filter((line) => /^\| \d/.test(line));
+  const proofs = rows.flatMap((row) =>
+    [...row.matchAll(/`([\w-]+\/[\w/-]+)`/g)].map(([, name = '']) => name),
+  );
+  expect(rows).toHaveLength(20);
+  expect(proofs.length).toBeGreaterThan(20);
+  expect(proofs.filter((name) => !existsSync(join(tests, `${name}.test.ts`)))).toEqual([]);
 });
 
 const address = await sharedPostgres();
