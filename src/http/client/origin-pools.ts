@@ -58,8 +58,7 @@ export class OriginPools {
 
   #connectorTo(origin: URL): Connect.connector {
     const { connectMs, proxyFor, trustOf } = this.#options;
-    // Node does not compare names again in a resumed TLS session, also where the first connection failed by them.
-    const shared = { ...addressAttempts, timeout: connectMs, maxCachedSessions: 0 };
+    const shared = { ...addressAttempts, timeout: connectMs };
     if (origin.protocol !== 'https:') return this.#tracked(buildConnector(shared));
     const proxy = proxyFor(origin);
     let ready: Promise<Connect.connector> | undefined;

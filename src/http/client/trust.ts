@@ -58,7 +58,9 @@ export function nameOtherHost(socket: Duplex, host: string): void {
   if (!(socket instanceof tls.TLSSocket)) return;
   socket.prependOnceListener('secure', () => {
     const certificate = socket.getPeerCertificate();
-    if (tls.checkServerIdentity(host, certificate) === undefined) return;
+    // A session that is resumed shows no certificate. Node keeps only sessions whose certificate it accepted.
+    const isShown = Object.keys(certificate).length > 0;
+    if (!isShown || tls.checkServerIdentity(host, certificate) === undefined) return;
     const otherNames = certificate.subjectaltname ?? String(certificate.subject.CN);
     socket.prependOnceListener('error', (error: Error) => void Object.assign(error, { otherNames }));
   });
