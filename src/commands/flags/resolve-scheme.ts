@@ -1,15 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
+import { unreadable } from '../../files/errors.ts';
+import { readDocument } from '../../json/scanner.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
 import type { LeadAtNames } from '../../lead/refusals.ts';
+import { didYouMean } from '../../output/suggest.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
-import { isJson, jsonOrFile } from './json-or-file.ts';
 import { leadPointer, readSecrets } from './flag-values.ts';
 import type { SchemeOptions } from './delivery-flags.ts';
 
@@ -161,6 +164,41 @@ async function secretsFor(
   throw new ConfigError(`the scheme '${name}' has no ${kind}`, {
     hint: `give --${kind} or --${kind}-file, or set LEADS_WEBHOOK_${kind.toUpperCase()}`,
   });
+}
+
+const isJson = (typed: string): boolean => /^\s*[[{]/.test(typed);
+
+interface ExpectedJson {
+  /** The flag or the setting that gave the text, for errors. */
+  readonly where: string;
+  readonly kind: 'scheme' | 'target';
+  readonly names?: readonly string[];
+}
+
+/**
+ * Parses a text that is JSON, or names a file that holds it. Throws a `ConfigError` that gives the place of the fault and
+ * quotes no more than a character: the text may hold a secret.
+ */
+export async function jsonOrFile(typed: string, expected: ExpectedJson): Promise<unknown> {
+  const isText = isJson(typed);
+  const content = isText ? Buffer.from(typed) : await contentOf(typed, expected);
+  const document = readDocument(content, `the ${expected.kind}`);
+  if (document.ok) return JSON.parse(document.json.toString('utf8', document.start)) as unknown;
+  throw new ConfigError(`${isText ? expected.where : typed}: ${document.detail}`);
+}
+
+async function contentOf(file: string, { where, kind, names = [] }: ExpectedJson): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new ConfigError(unreadable(`the ${kind} in ${file}`, cause), { cause });
+    const name = file.replace(/\/\/\S*@/, '//…@');
+    throw new ConfigError(`${where}: '${name}' is no ${kind}, and there is no such file`, {
+      hint: didYouMean(file, names) ?? `see 'leads help ${kind}s', or give it as JSON or in a file`,
+      cause,
+    });
+  }
 }
 
 /** Gives the place of leads in a body, the name of the flag or setting that says so, and the field that is their id. */
