@@ -369,8 +369,6 @@ describe('--backfill-every and leads that a target has not had', () => {
   });
 });
 
-describe('deliveries during a round', () => {});
-
 describe('the end of a run with --backfill-every', () => {
   it('lets what is being forwarded finish, begins nothing else, and the next run goes on', async () => {
     const service = await startService(...Array.from({ length: 200 }, (_, i) => `l${i}`));
