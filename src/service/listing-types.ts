@@ -2,7 +2,8 @@ import type { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { Complete, Unproven } from './pagers/pager.ts';
 import type { Position } from './pagers/position.ts';
-import { LeadsError, type Problem } from '../errors.ts';
+import { DataError, KeyRejectedError, LeadsError, ServiceError, type Problem } from '../errors.ts';
+import type { Service } from './client/service.ts';
 import { hintFor } from '../front.ts';
 
 /**
@@ -171,4 +172,19 @@ export class RunMemory {
     // A shorter list does not disprove what a longer one has shown.
     if (upTo !== undefined) this.#provenUpTo = Math.max(upTo, this.#provenUpTo ?? 0);
   }
+}
+
+/**
+ * Whether a walk that continues where an earlier one had stopped may fail for that alone: its position has expired or was never
+ * one, or what proves the list is before it. Where no request was answered, by `unanswered`, services say that in more
+ * ways: by an answer that is no page, a refused key, or a failure of their own.
+ */
+export function mayHelpFromStart(error: unknown, unanswered?: Pick<Service, 'rateGate'>): boolean {
+  if (error instanceof IncompleteError) return true;
+  // A service that asks to wait is asked for no other page meanwhile.
+  if (unanswered !== undefined && unanswered.rateGate.waitMs <= 0) {
+    const isFailure = error instanceof ServiceError && (error.status === 500 || error.status === 501);
+    return isFailure || error instanceof DataError || error instanceof KeyRejectedError;
+  }
+  return error instanceof DataError && (error.status !== undefined || error.kind === 'position-read-before');
 }

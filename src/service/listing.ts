@@ -1,7 +1,8 @@
-import { DataError, KeyRejectedError, type LeadsError, ServiceError } from '../errors.ts';
+import { DataError, type LeadsError, ServiceError } from '../errors.ts';
 import type { ScannedRecord } from '../json/scanner.ts';
 import { IdSet } from '../lead/id-set.ts';
-import type { RawLead } from '../lead/raw-lead.ts';
+import { isObject } from '../json/exact.ts';
+import { fieldAt, parseLead, type RawLead } from '../lead/raw-lead.ts';
 import type { Service } from './client/service.ts';
 import { Doubts } from './doubts.ts';
 import { fetchPage, PageSizes, type PageSource, pageUrl, Prefetch } from './fetch-page.ts';
@@ -12,24 +13,9 @@ import { hintsOf } from './pagers/hints.ts';
 import { listKeptMoving, probe, rejectsPosition, unproven } from './pagers/pager.ts';
 import type { Pager, PageRequest, PagerAnswer, PagerStep } from './pagers/pager.ts';
 import { isCounting, start, type Position } from './pagers/position.ts';
+import { statusFieldsOf } from './pagers/names.ts';
 import { requestParamsOf } from './pagers/request-params.ts';
 import { Readings } from './readings.ts';
-import { noteOtherStatus } from './status-fields.ts';
-
-/**
- * Whether a walk that continues where an earlier one had stopped may fail for that alone: its position has expired or was never
- * one, or what proves the list is before it. Where no request was answered, by `unanswered`, services say that in more
- * ways: by an answer that is no page, a refused key, or a failure of their own.
- */
-export function mayHelpFromStart(error: unknown, unanswered?: Pick<Service, 'rateGate'>): boolean {
-  if (error instanceof IncompleteError) return true;
-  // A service that asks to wait is asked for no other page meanwhile.
-  if (unanswered !== undefined && unanswered.rateGate.waitMs <= 0) {
-    const isFailure = error instanceof ServiceError && (error.status === 500 || error.status === 501);
-    return isFailure || error instanceof DataError || error instanceof KeyRejectedError;
-  }
-  return error instanceof DataError && (error.status !== undefined || error.kind === 'position-read-before');
-}
 
 /**
  * Every lead that the service lists for a query, page by page, each id once. Leaving the loop early aborts what is in
@@ -312,4 +298,21 @@ async function listsSome(
   for await (const { leads } of listLeads(service, { query: { since, until }, pageSize, acceptUnproven }))
     if (leads.some(isWanted)) return true;
   return false;
+}
+
+/** Records looked at per page: a filter that is ignored shows soon. */
+const sample = 20;
+
+/** Says once when leads come with another status than the one that was asked for, and how to narrow here. */
+function noteOtherStatus(service: Service, askedStatus: string, leads: readonly RawLead[]): void {
+  for (const lead of leads.slice(0, sample)) {
+    const record = parseLead(lead);
+    for (const field of statusFieldsOf(service.dialect)) {
+      const status = isObject(record) ? fieldAt(record, field.split('.')) : undefined;
+      if (typeof status !== 'string' || status === askedStatus) continue;
+      const advice = `to narrow here: ${service.front.option('where', `${field}=${askedStatus}`)}`;
+      service.messages.note('status', `the service also lists leads with ${field} '${status}'; ${advice}`);
+      return;
+    }
+  }
 }

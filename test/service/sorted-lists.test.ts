@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { IdSet } from '../../src/lead/id-set.ts';
-import { listLeads, mayHelpFromStart } from '../../src/service/listing.ts';
+import { listLeads } from '../../src/service/listing.ts';
+import { mayHelpFromStart } from '../../src/service/listing-types.ts';
 import { listKeptMoving } from '../../src/service/pagers/pager.ts';
 import type { Position } from '../../src/service/pagers/position.ts';
 import {

@@ -12,7 +12,7 @@ import { noteFilters } from '../../output/filter-notes.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import { requestParamsOf } from '../../service/pagers/request-params.ts';
-import { statusFieldsOf } from '../../service/status-fields.ts';
+import { statusFieldsOf } from '../../service/pagers/names.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { pointInTime } from '../flags/flag-values.ts';
 import { isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';

@@ -13,7 +13,7 @@ import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
-import { mayHelpFromStart } from '../../service/listing.ts';
+import { mayHelpFromStart } from '../../service/listing-types.ts';
 import type { Position } from '../../service/pagers/position.ts';
 import { startOf } from './bookmark.ts';
 import {

@@ -2,7 +2,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { LeadQuery } from '../../service/listing-types.ts';
-import { statusFields } from '../../service/status-fields.ts';
+import { statusFields } from '../../service/pagers/names.ts';
 import { type Facet, LeadCounts } from '../../stats/lead-counts.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { Series } from '../../stats/time-series.ts';

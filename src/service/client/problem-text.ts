@@ -1,5 +1,4 @@
-import { isObject, jsonIn, type Json } from '../../json/exact.ts';
-import { plainName } from '../members.ts';
+import { isObject, jsonIn, type Json, plainName } from '../../json/exact.ts';
 
 const longestText = 500;
 const deepest = 8;

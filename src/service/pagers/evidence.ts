@@ -1,7 +1,6 @@
-import { isObject, type Json } from '../../json/exact.ts';
+import { isObject, type Json, membersOf, plainName, type Member } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
-import { failureInBody } from '../client/failures.ts';
-import { membersOf, plainName, type Member } from '../members.ts';
+import { failureInBody } from '../client/failure-in-body.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
 import { fewest, howToExplain, totalOutOfReach, type Unproven, unproven } from './pager.ts';
 import type { RequestParams } from './request-params.ts';

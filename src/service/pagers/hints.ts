@@ -1,6 +1,5 @@
-import { isObject, valueAt, type Json } from '../../json/exact.ts';
+import { isObject, valueAt, type Json, membersOf, plainName, type Member } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
-import { membersOf, plainName, type Member } from '../members.ts';
 import type { RequestParams } from './request-params.ts';
 import * as names from './names.ts';
 

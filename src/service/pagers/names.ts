@@ -1,3 +1,5 @@
+import type { Dialect } from '../../config/dialect.ts';
+
 /** The names that services give to the parameters of a list operation, and to what an answer says of its pages. */
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
@@ -143,3 +145,17 @@ export const countNames = names('count items');
 export const nestingNames = names(
   'meta pagination paging pageinfo page pages links cursor cursors responsemetadata info additionaldata hits',
 );
+
+/** The specification names neither the field nor its values (section 2, gaps). */
+export const statusFields: readonly string[] = [
+  'status',
+  'deliveryStatus',
+  'delivery_status',
+  'leadStatus',
+  'lead_status',
+  'state',
+];
+
+/** Dotted names under which a lead of this service may show its delivery status. */
+export const statusFieldsOf = ({ statusField = 'auto' }: Pick<Dialect, 'statusField'>): readonly string[] =>
+  statusField === 'auto' ? statusFields : [statusField];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { kindByStatus, kindByText } from '../../../src/service/client/failures.ts';
+import { kindByStatus, kindByText } from '../../../src/service/client/failure-kind.ts';
 
 const kindOf = (status: number, text: string, headers: Record<string, string> = {}): string =>
   kindByStatus({ status, headers }, text.startsWith('<') ? undefined : text, text);
