@@ -1,6 +1,109 @@
 import { allClasses, meanings } from '../../audit/classify-lead.ts';
-import { command, serviceExits, members } from '../flags/command-spec.ts';
-import { flags } from './options.ts';
+import {
+  duration,
+  inputFile,
+  interval,
+  text,
+  type ValueType,
+  wholeNumber,
+} from '../../config/value-types.ts';
+import { command, members, serviceExits } from '../flags/command-spec.ts';
+import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
+import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
+import { type Flags, inGroup, needing, type OptionsOf } from '../flags/flag.ts';
+import { limit, writtenFile, leadPointer } from '../flags/flag-values.ts';
+import { header } from '../send/send-values.ts';
+
+const repairFlags = inGroup('Repair of refused and missing leads', {
+  takeIn: {
+    without: ['--received'],
+    help: 'store them in the inbox, marked as backfilled; nothing is forwarded',
+  },
+  sendTo: {
+    value: 'url',
+    type: receiverUrl,
+    help: 'deliver them to this receiver; with --take-in what it acknowledged is stored',
+  },
+  maxRepair: {
+    value: 'n',
+    type: wholeNumber(1),
+    default: '1000',
+    help: 'where there are more, nothing is repaired: something else is wrong then',
+  },
+}) satisfies Flags;
+
+const deliveryFlags = needing('--send-to', {
+  ...schemeFlags('How --send-to signs (one is needed)'),
+  ...inGroup('How --send-to signs (one is needed)', {
+    header: { value: 'header', type: header, repeatable: true, help: "one more, such as 'X-Source: test'" },
+  }),
+  ...trustFlags,
+}) satisfies Flags;
+
+const lastingInbox: ValueType<string> = {
+  ...inboxFlags.inbox.type,
+  parse: (typed) => (typed === '' || typed === ':memory:' ? undefined : typed),
+  expected: 'a file or postgres://HOST/DATABASE that holds what was received',
+};
+
+export type RepairFlagOptions = OptionsOf<typeof repairFlags> & OptionsOf<typeof deliveryFlags>;
+
+export const flags = {
+  inbox: { ...inboxFlags.inbox, type: lastingInbox },
+  received: {
+    value: 'file',
+    type: inputFile,
+    without: ['--inbox'],
+    help: "an application's own leads or ids instead of an inbox; JSON, lines, .gz",
+  },
+  leadAt: {
+    value: 'pointer',
+    type: leadPointer,
+    otherwise: 'auto',
+    help: 'where leads are in each object of --received, or in the deliveries that listen rejected: /data',
+  },
+  ignore: {
+    value: 'path',
+    type: text,
+    repeatable: true,
+    help: 'do not compare this field, nor what is inside it: metadata.score',
+  },
+  lateAfter: {
+    value: 'duration',
+    type: duration,
+    default: '5m',
+    help: 'what took longer from creation to receipt is late',
+  },
+  settle: {
+    value: 'duration',
+    type: duration,
+    default: '15m',
+    help: 'younger leads are not counted; their delivery may be under way',
+  },
+  watch: {
+    value: 'duration',
+    type: interval,
+    without: ['--missing', '--junit', '--inbox @-', '--received -'],
+    help: 'repeat after this time, until Ctrl-C; a line and repairs in each round',
+  },
+  ...acceptIncompleteFlag,
+  ...filterFlags,
+  since: { ...filterFlags.since, otherwise: '7d, without --in' },
+  ...repairFlags,
+  ...inGroup('Output', {
+    ...formatFlags(['table', 'json']),
+    limit: { short: 'n', value: 'n', type: limit, default: '20', help: "findings in the table, or 'all'" },
+    missing: { without: ['--format json'], help: "print only the missing leads; in the service's own bytes" },
+    junit: {
+      value: 'file',
+      type: writtenFile,
+      help: 'write a JUnit file for a CI server; a test for each class',
+    },
+  }),
+  ...deliveryFlags,
+} satisfies Flags;
+
+export type AuditCommandOptions = OptionsOf<typeof flags>;
 
 export default command({
   name: 'audit',

@@ -22,7 +22,7 @@ import {
   whyNotAcknowledged,
 } from '../flags/resolve-target.ts';
 import type { OpenedReceived } from './received-file.ts';
-import type { RepairFlagOptions } from './options.ts';
+import type { RepairFlagOptions } from './command.ts';
 
 export interface SettledLeads {
   readonly repaired: ReadonlySet<string>;

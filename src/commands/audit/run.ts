@@ -21,7 +21,7 @@ import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 import { writeJunit, writeUnfinishedJunit } from './junit.ts';
-import type { AuditCommandOptions } from './options.ts';
+import type { AuditCommandOptions } from './command.ts';
 import {
   type AuditResult,
   horizonDoubt,

@@ -1,5 +1,5 @@
 import { text, wholeNumber } from '../../config/value-types.ts';
-import { type Flags, inGroup } from '../flags/flag.ts';
+import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { command, serviceExits, members } from '../flags/command-spec.ts';
 
@@ -14,6 +14,8 @@ const flags = {
   }),
   ...inGroup('Output', { ...formatFlags(['pretty', 'json']) }),
 } satisfies Flags;
+
+export type DoctorOptions = OptionsOf<typeof flags>;
 
 export default command({
   name: 'doctor',

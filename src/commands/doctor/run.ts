@@ -24,14 +24,7 @@ import { openService } from '../../service/client/service.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { authorityFor, authorityKeyPath } from '../../tls/local-authority.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
-import type { InboxFlags } from '../flags/shared-flags.ts';
-
-interface DoctorOptions extends InboxFlags {
-  readonly learn: boolean;
-  readonly port: number;
-  readonly host: string;
-  readonly format: string;
-}
+import type { DoctorOptions } from './command.ts';
 
 /** A learnt key, and the value that the profile held before; undefined where it held none. */
 interface LearntChange extends LearntKey {

@@ -2,7 +2,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { compact } from '../../json/bytes.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
-import type { InboxExportOptions } from './options.ts';
+import type { InboxExportOptions } from './command.ts';
 import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxExportOptions, context: Context): Promise<Outcome> {

@@ -9,7 +9,7 @@ import { type FitOptions, shortTimes, writeTable } from '../../output/table.ts';
 import { formatInstant } from '../../time/zone.ts';
 import { deliverySummary, objectWriter } from './delivery-json.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
-import type { InboxListOptions } from './options.ts';
+import type { InboxListOptions } from './command.ts';
 import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxListOptions, context: Context): Promise<Outcome> {

@@ -10,7 +10,7 @@ import {
 import { withSession } from '../../inbox/postgres/open-session.ts';
 import { write } from '../../output/stdout.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
-import type { InboxMigrateOptions } from './options.ts';
+import type { InboxMigrateOptions } from './command.ts';
 
 export async function run(options: InboxMigrateOptions, context: Context): Promise<Outcome> {
   const location = await resolveInbox(options, await context.settings(), context);

@@ -1,7 +1,7 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { noteText } from '../../describe.ts';
-import type { InboxPruneOptions } from './options.ts';
+import type { InboxPruneOptions } from './command.ts';
 import { withInbox } from './with-inbox.ts';
 
 export async function run(options: InboxPruneOptions, context: Context): Promise<Outcome> {

@@ -17,7 +17,7 @@ import { slept } from '../../time/clock.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { authorityFor } from '../../tls/local-authority.ts';
 import { objectWriter } from './delivery-json.ts';
-import type { InboxRetryOptions } from './options.ts';
+import type { InboxRetryOptions } from './command.ts';
 import { withInbox } from './with-inbox.ts';
 
 export async function run(options: InboxRetryOptions, context: Context): Promise<Outcome> {

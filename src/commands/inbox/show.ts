@@ -6,7 +6,7 @@ import { write } from '../../output/stdout.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { deliveryDetails, objectWriter } from './delivery-json.ts';
-import type { InboxShowOptions } from './options.ts';
+import type { InboxShowOptions } from './command.ts';
 import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxShowOptions, context: Context): Promise<Outcome> {

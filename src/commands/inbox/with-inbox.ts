@@ -14,35 +14,45 @@ import { resolveInbox } from '../flags/resolve-inbox.ts';
  * Reads the inbox and closes it; undefined, with a message, when nothing was ever received there. `missing` may say
  * something else, or throw.
  */
-export const withInboxReader = <T>(
+export async function withInboxReader<T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: InboxReader) => Promise<T>,
-  missing?: (location: string) => void,
-): Promise<T | undefined> => useInbox(openInboxReader, flags, context, use, missing);
+  missing?: (place: string) => void,
+): Promise<T | undefined> {
+  const location = await existingLocation(flags, context, missing);
+  if (location === undefined) return undefined;
+  return closedAfter(await openInboxReader({ location, clock: context.clock }), use);
+}
 
 /** The same for a command that writes. */
-export const withInbox = <T>(
+export async function withInbox<T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: Inbox) => Promise<T>,
   more: Partial<InboxOptions> = {},
-): Promise<T | undefined> => useInbox((options) => openInbox({ ...options, ...more }), flags, context, use);
+): Promise<T | undefined> {
+  const location = await existingLocation(flags, context);
+  if (location === undefined) return undefined;
+  return closedAfter(await openInbox({ location, clock: context.clock, ...more }), use);
+}
 
-async function useInbox<Opened extends InboxReader, T>(
-  open: (options: InboxOptions) => Promise<Opened>,
+async function existingLocation(
   flags: InboxFlags,
   context: Context,
-  use: (inbox: Opened) => Promise<T>,
-  missing = (name: string): void =>
-    context.messages.say(`nothing was received yet: there is no inbox at ${name}`),
-): Promise<T | undefined> {
+  missing = (place: string): void =>
+    context.messages.say(`nothing was received yet: there is no inbox at ${place}`),
+): Promise<InboxOptions['location'] | undefined> {
   const location = await resolveInbox(flags, await context.settings(), context);
-  if (!isInboxThere(location)) {
-    missing(locationText(location));
-    return undefined;
-  }
-  const inbox = await open({ location, clock: context.clock });
+  if (isInboxThere(location)) return location;
+  missing(locationText(location));
+  return undefined;
+}
+
+async function closedAfter<Opened extends InboxReader, T>(
+  inbox: Opened,
+  use: (inbox: Opened) => Promise<T>,
+): Promise<T> {
   try {
     return await use(inbox);
   } finally {

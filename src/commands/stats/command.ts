@@ -1,5 +1,56 @@
-import { command, serviceExits, members } from '../flags/command-spec.ts';
-import { flags } from './options.ts';
+import { oneOf, type ValueType } from '../../config/value-types.ts';
+import { type Expectation, parseExpectations } from '../../stats/expectations.ts';
+import { bucketUnits } from '../../stats/time-series.ts';
+import { command, members, serviceExits } from '../flags/command-spec.ts';
+import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
+import type { Flags, OptionsOf } from '../flags/flag.ts';
+import { fieldList, limit } from '../flags/flag-values.ts';
+
+const expectations: ValueType<readonly Expectation[]> = {
+  parse: parseExpectations,
+  expected: "a list such as 'gap<30m,duplicate<5%,p95<10s'",
+};
+
+/** The value of `--inbox` without a place. */
+export const ownInbox = "the profile's own";
+
+const flags = {
+  by: {
+    value: 'paths',
+    type: fieldList,
+    otherwise: 'status, category, source',
+    help: 'count by these fields',
+  },
+  bucket: {
+    value: 'unit',
+    type: oneOf(bucketUnits),
+    otherwise: 'by the span',
+    help: 'weeks from Monday',
+  },
+  top: {
+    value: 'n',
+    type: limit,
+    otherwise: '10 in a table, else all',
+    help: "so many values of a field, or 'all'; the rest is (other)",
+  },
+  inbox: {
+    value: 'place',
+    type: inboxFlags.inbox.type,
+    bare: ownInbox,
+    without: ['--status', '--accept-incomplete'],
+    help: 'count what was received, by the time of receipt: delays, attempts, duplicates, gaps',
+  },
+  expect: {
+    value: 'list',
+    type: expectations,
+    help: "exit 7 unless all hold: 'gap<30m,duplicate<5%,p95<10s'",
+  },
+  ...formatFlags(['table', 'json']),
+  ...acceptIncompleteFlag,
+  ...filterFlags,
+} satisfies Flags;
+
+export type StatsOptions = OptionsOf<typeof flags>;
 
 export default command({
   name: 'stats',

@@ -12,7 +12,7 @@ import { FieldValues } from '../../stats/lead-counts.ts';
 import { ReceiptCounts } from '../../stats/receipt-counts.ts';
 import { isInboxNamed } from '../flags/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
-import { inboxFlagsOf, type StatsOptions } from './options.ts';
+import { ownInbox, type StatsOptions } from './command.ts';
 import { type Stats, type StatsPlan, statsOf } from './plan.ts';
 
 /**
@@ -45,7 +45,7 @@ export async function countReceived(
   const progress = showProgress(status, clock);
   let visited = 0;
   let unjudged = 0;
-  const inboxFlags = inboxFlagsOf(options);
+  const inboxFlags = { inbox: options.inbox === ownInbox ? undefined : options.inbox };
   const lastBefore = await withInboxReader(
     inboxFlags,
     context,

@@ -7,7 +7,7 @@ import { type Facet, LeadCounts } from '../../stats/lead-counts.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { Series } from '../../stats/time-series.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import type { StatsOptions } from './options.ts';
+import type { StatsOptions } from './command.ts';
 
 export interface StatsPlan {
   readonly query: LeadQuery;

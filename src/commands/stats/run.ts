@@ -1,4 +1,5 @@
 import type { Context, Outcome } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { parseLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
@@ -10,7 +11,7 @@ import { checkExpectations } from '../../stats/expectations.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';
 import { unprovenHandler } from '../flags/polling.ts';
-import { rejectUnmeasured, type StatsOptions } from './options.ts';
+import type { StatsOptions } from './command.ts';
 import { planStats, type Stats, type StatsPlan, statsOf } from './plan.ts';
 
 export async function run(options: StatsOptions, context: Context): Promise<Outcome> {
@@ -38,6 +39,15 @@ export async function run(options: StatsOptions, context: Context): Promise<Outc
   const { printChecked } = await import('./print-table.ts');
   printChecked(checked, messages);
   return checked.every(({ holds }) => holds) ? 'done' : 'problems';
+}
+
+/** Throws a `UsageError` for a measure of deliveries where leads are pulled. */
+function rejectUnmeasured({ expect = [], inbox }: StatsOptions): void {
+  const expectation = expect.find(({ measure }) => measure !== 'total');
+  if (inbox !== undefined || expectation === undefined) return;
+  throw new UsageError(`--expect: '${expectation.text}' is about what was received: it needs --inbox`, {
+    hint: 'of leads that are pulled, only their total is known',
+  });
 }
 
 /** Counts the leads of the service by when they were created. Throws an `IncompleteError` where the walk proves no end. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { flags as auditFlags } from '../../../src/commands/audit/options.ts';
+import { flags as auditFlags } from '../../../src/commands/audit/command.ts';
 import { flags as checkFlags } from '../../../src/commands/check/command.ts';
 import { flags as exportFlags } from '../../../src/commands/export/options.ts';
 import { flags as listFlags } from '../../../src/commands/list/command.ts';
