@@ -4,7 +4,6 @@ import { checkServerIdentity, connect as connectSecurely, type ConnectionOptions
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, LeadsError } from '../../errors.ts';
 import { addressAttempts } from '../../http/client/http-client.ts';
-import type { Secret } from '../../secret.ts';
 import type { Row } from '../sql/row.ts';
 import {
   cannotOpen,
@@ -21,7 +20,6 @@ import {
   parseDatabaseUrl,
   sslModeFor,
 } from './connection/database-url.ts';
-import { passwordFromFile } from './connection/password-file.ts';
 import { Session } from './session.ts';
 
 /**
@@ -90,7 +88,7 @@ export async function renewCredentials(location: DatabaseLocation, urlText: stri
 
 async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<Session> {
   const { url } = location;
-  const password = await passwordFor(host, location);
+  const password = url.password ?? location.environmentPassword;
   const tls = await tlsOptions(url, host);
   const { name, port, isSocket } = host;
   const socket = isSocket
@@ -122,13 +120,6 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
   } finally {
     clearTimeout(timer);
   }
-}
-
-async function passwordFor(host: DatabaseHost, location: DatabaseLocation): Promise<Secret | undefined> {
-  const { url, passwords, warn } = location;
-  return (
-    url.password ?? passwords.environment ?? (await passwordFromFile(passwords.file, { ...url, host }, warn))
-  );
 }
 
 function checkState(row: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {

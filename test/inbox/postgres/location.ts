@@ -17,8 +17,7 @@ export const locationOf = (
   { env = {}, allowsPlain = false, warnings = [] }: LocationParts = {},
 ): DatabaseLocation =>
   databaseLocation(url, {
-    env: { HOME: '/nonexistent', ...env },
-    platform: 'linux',
+    env,
     allowsPlain,
     warn: (found) => void warnings.push(noteText(found)),
   });
