@@ -1,6 +1,7 @@
 import { LeadsError, type Problem } from '../errors.ts';
 import type { DatabaseLocation } from '../inbox/postgres/connection/database-location.ts';
-import { checkServer, isInbox } from '../inbox/postgres/database-schema.ts';
+import { checkServer } from '../inbox/postgres/check-server.ts';
+import { isInbox } from '../inbox/postgres/database-schema.ts';
 import { withSession } from '../inbox/postgres/open-session.ts';
 import type { Session } from '../inbox/postgres/session.ts';
 import { textOf } from '../inbox/sql/row.ts';

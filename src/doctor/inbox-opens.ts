@@ -3,7 +3,7 @@ import { access, constants, open, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LeadsError, messageOf } from '../errors.ts';
 import { isInboxThere, openInboxReader } from '../inbox/open-inbox.ts';
-import { checkIntegrity } from '../inbox/sqlite/check-integrity.ts';
+import { checkIntegrity } from '../inbox/sqlite/file-health.ts';
 import { loadLibsql } from '../inbox/sqlite/libsql.ts';
 import type { Clock } from '../time/clock.ts';
 import { type CheckResult, fail, pass, warn } from './check-result.ts';

@@ -1,12 +1,8 @@
 import { noteText } from '../../describe.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import {
-  checkServer,
-  createSchema,
-  isInbox,
-  schemaStatements,
-} from '../../inbox/postgres/database-schema.ts';
+import { checkServer } from '../../inbox/postgres/check-server.ts';
+import { createSchema, isInbox, schemaStatements } from '../../inbox/postgres/database-schema.ts';
 import { withSession } from '../../inbox/postgres/open-session.ts';
 import { write } from '../../output/stdout.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';

@@ -1,12 +1,13 @@
-import { ConfigError } from '../../errors.ts';
 import { inboxOfNewerVersion } from '../errors.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { schemaOf, schemaVersion } from '../sql/schema.ts';
-import { numberOf, textOf } from '../sql/row.ts';
+import { numberOf } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
-import type { StoreOptions } from '../store-options.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import type { Session } from './session.ts';
+
+// The tables of an inbox in a PostgreSQL database stand in a schema of their own, which the URL names (`leads` unless it does).
+// This file finds them there, and makes them.
 
 /** The time of the database, which all who share the inbox have in common, in milliseconds since the epoch. */
 export const databaseTime = '(1000 * extract(epoch FROM statement_timestamp()))::int8';
@@ -24,8 +25,9 @@ export function inSchema(text: string, schema: string): string {
 }
 
 /**
- * Makes the tables of every inbox, and one in which a check writes as much as the largest delivery, once the disk was full.
- * EXTERNAL keeps the server from compressing that. The key in `meta` comes from two UUIDs, since PostgreSQL has no other strong random numbers of its own.
+ * Statements that make the tables of every inbox, and `write_checks`: after the disk was full, a check writes as much into it as
+ * the largest delivery has. EXTERNAL keeps the server from compressing that. The key in `meta` is made of two UUIDs, since
+ * PostgreSQL has no other strong random numbers of its own.
  */
 const schemaTexts = [
   ...schemaOf(postgresDialect),
@@ -39,8 +41,8 @@ const schemaTexts = [
 /** Whether the schema has the tables of an inbox. Throws a `ConfigError` where they are of another version. */
 export async function isInbox(session: Session, location: DatabaseLocation): Promise<boolean> {
   const { schema } = location.url;
-  // Without this, a missing `meta` would be an error, and so might be one that another program has just made: a session of the
-  // server may remember that there was no schema until it reads the catalogue.
+  // A query of a missing table is an error, so that the catalogue is asked first. The error may even last for a moment after
+  // another program has made the table, since the server remembers for each session that there was no schema.
   const [tables = []] = await session.run([
     new Query(
       `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -56,8 +58,8 @@ export async function isInbox(session: Session, location: DatabaseLocation): Pro
 }
 
 /**
- * How long a program waits for another one that makes the schema, and for the answer to any statement of its own that makes it,
- * in milliseconds. The server has the same limit, since `lock_timeout` counts for advisory locks too.
+ * The time that the server and this program give to each statement that makes the schema, in milliseconds. Such a statement may
+ * wait for another program that makes the same schema.
  */
 const slowMs = 600_000;
 
@@ -94,60 +96,4 @@ export async function schemaStatements(session: Session, schema: string): Promis
   ]);
   const texts = schemaTexts.map((text) => inSchema(text, schema));
   return namespaces.length > 0 ? texts : [`CREATE SCHEMA ${quotedName(schema)}`, ...texts];
-}
-
-const oldestServer = 140_000;
-
-/** Settings that make the server log parameters, which are the values that people sent, and the condition in SQL for each of them. */
-const loggingSettings = [
-  [
-    'log_parameter_max_length',
-    `current_setting('log_parameter_max_length') <> '0' AND (current_setting('log_statement') IN ('mod', 'all')
-      OR current_setting('log_min_duration_statement') <> '-1' OR current_setting('log_min_duration_sample') <> '-1'
-      OR current_setting('log_transaction_sample_rate') <> '0')`,
-  ],
-  ['log_parameter_max_length_on_error', `current_setting('log_parameter_max_length_on_error') <> '0'`],
-  // A plan holds the values as constants, whatever is said of parameters.
-  ['auto_explain.log_min_duration', `current_setting('auto_explain.log_min_duration', true) <> '-1'`],
-  [
-    'pgaudit.log_parameter',
-    `current_setting('pgaudit.log', true) <> 'none' AND current_setting('pgaudit.log_parameter', true) = 'on'`,
-  ],
-] as const;
-
-const serverState = new Query(`SELECT current_setting('server_version_num')::int4 AS number,
-  current_setting('server_version') AS version, current_setting('fsync') AS fsync,
-  current_setting('full_page_writes') AS full_page_writes,
-  concat_ws(', ', ${loggingSettings.map(([name, isOn]) => `CASE WHEN ${isOn} THEN '${name}' END`).join(', ')}) AS logging`);
-
-/** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old; warns of other settings that do harm. */
-export async function checkServer(
-  session: Session,
-  location: DatabaseLocation,
-  warn: StoreOptions['warn'],
-): Promise<void> {
-  const database = `the database of ${location.shown}`;
-  const [[row = {}] = []] = await session.run([serverState]);
-  if (numberOf(row['number']) < oldestServer) {
-    throw new ConfigError(`${database} is PostgreSQL ${textOf(row['version'])}`, {
-      hint: 'version 14 or newer is needed',
-    });
-  }
-  if (row['fsync'] === 'off') {
-    throw new ConfigError(`${database} has fsync=off: a power cut would lose acknowledged leads`, {
-      hint: 'set fsync = on in postgresql.conf',
-    });
-  }
-  if (row['full_page_writes'] === 'off') {
-    const message = `${database} has full_page_writes=off: a power cut may damage it`;
-    warn({ kind: 'postgres-without-full-pages', message });
-  }
-  const logging = textOf(row['logging']);
-  if (logging !== '') {
-    warn({
-      kind: 'postgres-logs-values',
-      message: `${database} writes what people sent into its log: ${logging} is not off`,
-      hint: 'set the lengths to 0 there, and pgaudit.log_parameter to off',
-    });
-  }
 }

@@ -30,7 +30,8 @@ import {
   sqlState,
 } from './database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
-import { checkServer, createSchema, databaseTime, inSchema, isInbox } from './database-schema.ts';
+import { checkServer } from './check-server.ts';
+import { createSchema, databaseTime, inSchema, isInbox } from './database-schema.ts';
 import { ColumnQuery, type Session } from './session.ts';
 import { SessionPool } from './session-pool.ts';
 

@@ -1,16 +1,16 @@
 import { noteText } from '../../../src/describe.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
-import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
 import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-errors.ts';
-import { checkServer, createSchema, schemaStatements } from '../../../src/inbox/postgres/database-schema.ts';
+import { checkServer } from '../../../src/inbox/postgres/check-server.ts';
+import { createSchema, schemaStatements } from '../../../src/inbox/postgres/database-schema.ts';
 import { withSession } from '../../../src/inbox/postgres/open-session.ts';
 import { Session } from '../../../src/inbox/postgres/session.ts';
 import { Query } from '../../../src/inbox/sql/statement.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
-import { clock, open, takeOne } from '../stores.ts';
-import { all, arrivalOf } from '../support.ts';
+import { open, takeOne } from '../stores.ts';
+import { arrivalOf } from '../support.ts';
 import { inboxIn } from './database.ts';
 import { locationOf } from './location.ts';
 
@@ -20,15 +20,6 @@ const serverWait = "SELECT setting::int4 AS ms FROM pg_settings WHERE name = 'lo
 
 describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', () => {
   const address = shared ?? { version: 0, port: 0, socketDirectory: '', password: '' };
-
-  it('is made once by programs that start at the same moment', async () => {
-    const inbox = inboxIn(address);
-    const inboxes = await Promise.all(Array.from({ length: 3 }, () => open(inbox.location())));
-    for (const [i, one] of inboxes.entries()) await takeOne(one, arrivalOf({ id: `l${i}` }));
-    const [first] = inboxes;
-    expect(first && (await all(first.leads({})))).toHaveLength(3);
-    expect(await inbox.query('SELECT version FROM S.meta')).toEqual([{ version: '1' }]);
-  });
 
   it('is waited for by the server as long as by the program', async () => {
     const inbox = inboxIn(address);
@@ -70,15 +61,6 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     expect(await takeOne(await open(inbox.location()), arrivalOf({ id: 'a' }))).toMatchObject({
       kind: 'accepted',
     });
-  });
-
-  it('is refused when it is newer, or missing', async () => {
-    const inbox = inboxIn(address);
-    await expect(openInboxReader({ location: inbox.location(), clock })).rejects.toThrow(ConfigError);
-    await open(inbox.location());
-    await inbox.query('UPDATE S.meta SET version = 2');
-    await expect(open(inbox.location())).rejects.toThrow(/newer version/);
-    await expect(openInboxReader({ location: inbox.location(), clock })).rejects.toThrow(/newer version/);
   });
 
   it('is not made by a role that may not, which is shown the way', async () => {

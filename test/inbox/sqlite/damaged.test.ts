@@ -1,7 +1,7 @@
 import { noteText } from '../../../src/describe.ts';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkIntegrity } from '../../../src/inbox/sqlite/check-integrity.ts';
+import { checkIntegrity } from '../../../src/inbox/sqlite/file-health.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { shrink } from '../../../src/inbox/sqlite/open-database.ts';
 import { until } from '../../support/until.ts';
