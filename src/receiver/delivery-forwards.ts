@@ -1,7 +1,8 @@
 import type { Arrival } from '../inbox/inbox.ts';
 import { remainingDelivery } from '../inbox/delivery-record.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
-import type { Claim, ForwardWorker } from './forward-worker.ts';
+import type { Claim } from './forward-attempts.ts';
+import type { ForwardWorker } from './forward-worker.ts';
 import type { StoredLead } from './receiver-events.ts';
 
 export type DeliveryWorker = Pick<ForwardWorker, 'target' | 'reserve' | 'send' | 'wake'>;

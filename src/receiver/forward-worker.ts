@@ -1,32 +1,21 @@
-import { setMaxListeners } from 'node:events';
 import { messageOf } from '../errors.ts';
-import { CannotStoreError } from '../inbox/errors.ts';
-import type { AttemptRecord, AttemptResult, ClaimedLead, Inbox } from '../inbox/inbox.ts';
-import { targetLabel } from '../inbox/target-name.ts';
-import { counted } from '../output/terminal/progress.ts';
-import { type Clock, slept } from '../time/clock.ts';
+import type { ClaimedLead, Inbox } from '../inbox/inbox.ts';
+import { slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
-import type { Verifier } from '../webhook/scheme.ts';
-import { wasVerified, withFreshCredential } from './forward-credential.ts';
-import { forwardsStopped, noDeliveryOfLead, type ReceiverNote } from './errors.ts';
-import type { ForwardAttempt } from './receiver-events.ts';
+import {
+  afterFailureMs,
+  type AttemptOptions,
+  type Claim,
+  type ClaimedRequest,
+  ForwardAttempts,
+} from './forward-attempts.ts';
+import { wasVerified } from './forward-credential.ts';
+import { forwardsStopped, noDeliveryOfLead } from './errors.ts';
 import { asReceived, isUnreadable, leadOf, storedRequest } from './stored-request.ts';
-import { defaultGiveUpMs, retryInMs, TargetHealth } from './target-health.ts';
-import type { Target, TargetResult } from './targets/target.ts';
+import type { Target } from './targets/target.ts';
 
-export interface WorkerOptions {
+export interface WorkerOptions extends AttemptOptions {
   readonly inbox: Pick<Inbox, 'claim' | 'record' | 'nextDueIn' | 'giveUp' | 'list'>;
-  /** Its first key signs what was authentic when it came. */
-  readonly verifier: Verifier;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly note: (note: ReceiverNote) => void;
-  /** Told of each attempt once it is recorded. The next one waits while a promise of it is pending. */
-  readonly onAttempt: (attempt: ForwardAttempt) => Promise<void> | void;
-  /** Aborts when the process was asked to stop. A command target may receive the same signal, and fail for it. */
-  readonly shutdownRequested: AbortSignal;
-  readonly claimingStopped: AbortSignal;
-  readonly attemptsAborted: AbortSignal;
 }
 
 /** How much longer a claim lasts than an attempt, in milliseconds. */
@@ -40,20 +29,6 @@ const latestBeginMs = claimMarginMs / 2;
 /** Other processes may make leads due: so often the inbox is asked at least, in milliseconds. */
 const pollMs = 2_000;
 
-/** From a failure of the inbox to the next try, in milliseconds. */
-const afterFailureMs = 1_000;
-
-/** How long a lead waits whose command was ended while this receiver stops, in milliseconds. */
-const afterStopMs = 5_000;
-
-export type Claim = Omit<ClaimedLead, 'request'>;
-
-/** Leads of one delivery that are sent in one attempt. `checked` names the leads of the claims, in their order. */
-interface ClaimedRequest {
-  readonly checked: CheckedDelivery;
-  readonly claims: readonly [Claim, ...Claim[]];
-}
-
 /**
  * Sends the leads of the inbox to one target: new ones, which the receiver gives it from memory, and those that wait. A lead is
  * claimed, then sent, then the result is recorded. Where the process ends in between, the claim ends by itself, and the
@@ -62,31 +37,27 @@ interface ClaimedRequest {
 export class ForwardWorker {
   readonly target: Target;
   readonly #options: WorkerOptions;
-  readonly #label: string;
-  readonly #health = new TargetHealth();
+  readonly #attempts: ForwardAttempts;
   /** Attempts that are under way or have a place. */
   #occupiedPlaces = 0;
   /** Due leads wait for a place: new leads are not sent before them. */
   #hasBacklog = true;
   /** Ids of leads on their way: one whose claim ended must not be sent twice at the same time. */
   readonly #leadsInFlight = new Set<string>();
-  readonly #attempts = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
   #wakeController = new AbortController();
-  #givenUp = 0;
 
   constructor(target: Target, options: WorkerOptions) {
     this.target = target;
     this.#options = options;
-    this.#label = targetLabel(target.name);
-    // Every record that the inbox does not take waits for this signal.
-    setMaxListeners(0, options.attemptsAborted);
+    this.#attempts = new ForwardAttempts(target, options);
   }
 
   /** Keeps places for so many new leads of one delivery. False: they wait in the inbox, and `wake` is to be called. */
   reserve(leads: number): boolean {
     const places = this.target.isWhole === true ? 1 : leads;
     const isFree = this.#occupiedPlaces + places <= this.target.concurrency;
-    if (this.#options.attemptsAborted.aborted || this.#hasBacklog || this.#health.isDown || !isFree)
+    if (this.#options.attemptsAborted.aborted || this.#hasBacklog || this.#attempts.health.isDown || !isFree)
       return false;
     this.#occupiedPlaces += places;
     return true;
@@ -100,18 +71,18 @@ export class ForwardWorker {
     const requests = this.#requests(checked, claims);
     const unused = (this.target.isWhole === true ? 1 : reserved) - requests.length;
     if (unused > 0) this.#release(unused);
-    for (const request of requests) this.#track(this.#attempt(request, claimedAt));
+    for (const request of requests) this.#begin(request, claimedAt);
   }
 
   /** A lead is due that no attempt sends now. The end of a pause or of an attempt finds it where it cannot be sent yet. */
   wake(): void {
     this.#hasBacklog = true;
-    const isPaused = this.#health.pausedMs(this.#options.clock.steady()) > 0;
+    const isPaused = this.#attempts.health.pausedMs(this.#options.clock.steady()) > 0;
     if (!isPaused && this.#freePlaces > 0) this.#stopWaiting();
   }
 
   async idle(): Promise<void> {
-    await Promise.all(this.#attempts);
+    await Promise.all(this.#running);
   }
 
   async run(): Promise<void> {
@@ -125,7 +96,7 @@ export class ForwardWorker {
       } catch (error) {
         note(forwardsStopped(error));
       }
-      this.#sayGivenUp();
+      this.#attempts.sayGivenUp();
       if (waitMs > 0) await slept(clock, waitMs, this.#wakeController.signal);
     }
   }
@@ -133,7 +104,7 @@ export class ForwardWorker {
   async #claimDue(): Promise<number> {
     const { inbox, clock } = this.#options;
     const { name } = this.target;
-    const pausedMs = this.#health.pausedMs(clock.steady());
+    const pausedMs = this.#attempts.health.pausedMs(clock.steady());
     if (pausedMs > 0) return pausedMs;
     const places = this.#freePlaces;
     if (places <= 0) return pollMs;
@@ -146,7 +117,7 @@ export class ForwardWorker {
     const claimedAt = clock.steady();
     const claimed = await inbox.claim(name, places, {
       isWhole: this.target.isWhole,
-      isProbe: this.#health.isDown,
+      isProbe: this.#attempts.health.isDown,
     });
     const requests = new Map<number, ClaimedLead[]>();
     for (const claim of claimed) requests.set(claim.request, [...(requests.get(claim.request) ?? []), claim]);
@@ -171,7 +142,7 @@ export class ForwardWorker {
         const message = `${answer}; '${claim.leadId}' is not forwarded`;
         note({ kind: 'lead-not-sent', message, cause: claim.leadId });
         this.#occupiedPlaces += 1;
-        this.#track(this.#end([claim], failed(this.target, answer)));
+        this.#track([claim], this.#attempts.failUnsent(claim, answer));
         return [];
       }
     });
@@ -179,7 +150,7 @@ export class ForwardWorker {
     const key = wasVerified(first.headers, verifier.scheme) ? 0 : -1;
     const requests = this.#requests({ ...asReceived(first, leads), key }, claims);
     this.#occupiedPlaces += requests.length;
-    for (const request of requests) this.#track(this.#attempt(request, claimedAt));
+    for (const request of requests) this.#begin(request, claimedAt);
   }
 
   #requests(checked: CheckedDelivery, claims: readonly Claim[]): readonly ClaimedRequest[] {
@@ -198,132 +169,21 @@ export class ForwardWorker {
     });
   }
 
-  async #attempt({ checked, claims }: ClaimedRequest, claimedAt: number): Promise<void> {
-    const { clock, random } = this.#options;
-    const [{ leadId }] = claims;
-    for (const claim of claims) this.#leadsInFlight.add(claim.leadId);
-    if (clock.steady() - claimedAt > latestBeginMs) {
-      await this.#end(claims, undefined);
-      return;
-    }
-    const result = await this.#deliver(checked, claims);
-    if (!this.#isCut(result)) this.#health.ended(leadId, result, clock.steady(), random());
-    await this.#end(claims, result);
+  #begin(request: ClaimedRequest, claimedAt: number): void {
+    const { claims } = request;
+    const isTooLate = this.#options.clock.steady() - claimedAt > latestBeginMs;
+    this.#track(claims, isTooLate ? this.#attempts.returnClaims(claims) : this.#attempts.send(request));
   }
 
-  #track(attempt: Promise<void>): void {
-    this.#attempts.add(attempt);
-    void attempt.finally(() => this.#attempts.delete(attempt));
-  }
-
-  /** An error that a target or a scheme throws, against its contract, fails this attempt alone. */
-  async #deliver(checked: CheckedDelivery, claims: ClaimedRequest['claims']): Promise<TargetResult> {
-    const [{ tries }] = claims;
-    try {
-      return await this.target.deliver(this.#signed(checked, claims), tries);
-    } catch (error) {
-      return failed(this.target, messageOf(error));
-    }
-  }
-
-  /** A lead that the service served over its API, to the key of the operator, is as genuine as one that it pushed. */
-  #signed(checked: CheckedDelivery, [{ seq }]: ClaimedRequest['claims']): CheckedDelivery {
-    const { verifier, clock, note } = this.#options;
-    const isGenuine = checked.key >= 0 || (checked.source === 'backfill' && verifier.keys.length > 0);
-    if (!isGenuine) return checked;
-    const fresh = withFreshCredential(checked, verifier, seq, clock.now());
-    if (!fresh.isSigned) {
-      const message = `leads are forwarded without a signature: '${verifier.scheme.name}' has no key here that signs`;
-      note({ kind: 'forward-unsigned', message });
-    }
-    return fresh.checked;
-  }
-
-  /** A failure that the end of this receiver made says nothing of the target. */
-  #isCut({ ok, isInterrupted }: TargetResult): boolean {
-    const { shutdownRequested, attemptsAborted } = this.#options;
-    return !ok && (attemptsAborted.aborted || (isInterrupted === true && shutdownRequested.aborted));
-  }
-
-  async #end(claims: readonly Claim[], result: TargetResult | undefined): Promise<void> {
-    const { clock, note, onAttempt } = this.#options;
-    const chance = this.#options.random();
-    const endedAt = clock.now();
-    const records = claims.map((claim) => ({
-      ...claim,
-      target: this.target.name,
-      outcome: this.#outcomeOf(claim, result, chance),
-      result: result && attemptResult(result, claim.tries, endedAt),
-    }));
-    try {
-      const isRecorded = await this.#record(records);
-      const isDead = isRecorded && records.some(({ outcome }) => outcome === 'dead');
-      if (isDead && this.#health.isDown) await this.#giveUpOverdue();
-      for (const { outcome, leadId, tries } of isRecorded ? records : []) {
-        if (outcome === 'dead') this.#givenUp += 1;
-        if (result === undefined) continue;
-        const isWaiting = typeof outcome === 'object' || outcome === 'untried';
-        await onAttempt({
-          ...{ at: endedAt, leadId, target: this.#label, attempt: tries, result },
-          state: isWaiting ? 'waiting' : outcome,
-          retryInMs: typeof outcome === 'object' ? outcome.retryInMs : undefined,
-        });
-      }
-    } catch (error) {
-      note(forwardsStopped(error));
-    } finally {
+  /** Frees the place of an attempt when it ends. */
+  #track(claims: readonly Claim[], attempt: Promise<void>): void {
+    for (const { leadId } of claims) this.#leadsInFlight.add(leadId);
+    const running = attempt.finally(() => {
       for (const { leadId } of claims) this.#leadsInFlight.delete(leadId);
+      this.#running.delete(running);
       this.#release(1);
-    }
-  }
-
-  #outcomeOf(
-    { tries, since }: Claim,
-    result: TargetResult | undefined,
-    chance: number,
-  ): AttemptRecord['outcome'] {
-    if (result === undefined) return 'untried';
-    if (result.ok) return 'done';
-    if (this.#isCut(result)) return { retryInMs: result.isInterrupted === true ? afterStopMs : 0 };
-    const { giveUpMs = defaultGiveUpMs } = this.target;
-    const isOver = this.#options.clock.now() - since >= giveUpMs;
-    return isOver ? 'dead' : { retryInMs: retryInMs(result, tries, chance) };
-  }
-
-  /** Tries until the inbox has it: the place stays taken, so that no further lead is sent whose result is not recorded. */
-  async #record(records: readonly AttemptRecord[]): Promise<boolean> {
-    const { inbox, clock, attemptsAborted, note } = this.#options;
-    for (;;) {
-      try {
-        await inbox.record(records);
-        return true;
-      } catch (error) {
-        if (!(error instanceof CannotStoreError)) throw error;
-        note(forwardsStopped(error));
-        // The claim ends by itself then, and the lead is sent again.
-        if (!(await slept(clock, afterFailureMs, attemptsAborted))) return false;
-      }
-    }
-  }
-
-  /** More leads wait for a target that is down than are tried: all that have waited too long are given up. */
-  async #giveUpOverdue(): Promise<void> {
-    const { inbox, claimingStopped } = this.#options;
-    const { name, giveUpMs = defaultGiveUpMs } = this.target;
-    for (let leads = 1; leads > 0 && !claimingStopped.aborted;) {
-      leads = await inbox.giveUp(name, giveUpMs);
-      this.#givenUp += leads;
-    }
-  }
-
-  #sayGivenUp(): void {
-    const leads = this.#givenUp;
-    if (leads === 0) return;
-    this.#givenUp = 0;
-    const message =
-      `${counted(leads, 'lead is', 'leads are')} dead for ${this.#label}, which did not take ` +
-      `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`;
-    this.#options.note({ kind: 'given-up', message, isWarning: true });
+    });
+    this.#running.add(running);
   }
 
   #release(places: number): void {
@@ -333,7 +193,7 @@ export class ForwardWorker {
 
   /** A target that is down gets one attempt at a time. */
   get #freePlaces(): number {
-    return (this.#health.isDown ? 1 : this.target.concurrency) - this.#occupiedPlaces;
+    return (this.#attempts.health.isDown ? 1 : this.target.concurrency) - this.#occupiedPlaces;
   }
 
   /** Without a reason, node would make an exception with its stack for each call. */
@@ -341,16 +201,3 @@ export class ForwardWorker {
     this.#wakeController.abort('due');
   }
 }
-
-/** An attempt that came to nothing here. */
-const failed = ({ name }: Target, answer: string): TargetResult => ({
-  ...{ to: name.split(' ', 1)[0] as TargetResult['to'], ok: false, answer, durationMs: 0 },
-});
-
-const attemptResult = (
-  { ok, answer, durationMs }: TargetResult,
-  tries: number,
-  endedAt: number,
-): AttemptResult => ({
-  ...{ ok, answer, durationMs, at: endedAt, kind: tries > 1 ? 'retry' : 'forward' },
-});

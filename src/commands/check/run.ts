@@ -13,7 +13,7 @@ import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { checkReportPlace, writeJunitFile } from '../flags/report-file.ts';
-import { runCommand } from '../../receiver/targets/exec.ts';
+import { runCommand } from '../../receiver/targets/run-command.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import type { CheckOptions } from './command.ts';

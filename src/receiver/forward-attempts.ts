@@ -1,0 +1,199 @@
+import { setMaxListeners } from 'node:events';
+import { messageOf } from '../errors.ts';
+import { CannotStoreError } from '../inbox/errors.ts';
+import type { AttemptRecord, AttemptResult, ClaimedLead, Inbox } from '../inbox/inbox.ts';
+import { targetLabel } from '../inbox/target-name.ts';
+import { counted } from '../output/terminal/progress.ts';
+import { type Clock, slept } from '../time/clock.ts';
+import type { CheckedDelivery } from '../webhook/check-delivery.ts';
+import type { Verifier } from '../webhook/scheme.ts';
+import { withFreshCredential } from './forward-credential.ts';
+import { forwardsStopped, type ReceiverNote } from './errors.ts';
+import type { ForwardAttempt } from './receiver-events.ts';
+import { defaultGiveUpMs, retryInMs, TargetHealth } from './target-health.ts';
+import type { Target, TargetResult } from './targets/target.ts';
+
+export interface AttemptOptions {
+  readonly inbox: Pick<Inbox, 'record' | 'giveUp'>;
+  /** Its first key signs what was authentic when it came. */
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly note: (note: ReceiverNote) => void;
+  /** Told of each attempt once it is recorded. The next one waits while a promise of it is pending. */
+  readonly onAttempt: (attempt: ForwardAttempt) => Promise<void> | void;
+  /** Aborts when the process was asked to stop. A command target may receive the same signal, and fail for it. */
+  readonly shutdownRequested: AbortSignal;
+  readonly claimingStopped: AbortSignal;
+  readonly attemptsAborted: AbortSignal;
+}
+
+export type Claim = Omit<ClaimedLead, 'request'>;
+
+/** Leads of one delivery that are sent in one attempt. `checked` names the leads of the claims, in their order. */
+export interface ClaimedRequest {
+  readonly checked: CheckedDelivery;
+  readonly claims: readonly [Claim, ...Claim[]];
+}
+
+/** From a failure of the inbox to the next try, in milliseconds. */
+export const afterFailureMs = 1_000;
+
+/** How long a lead waits whose command was ended while this receiver stops, in milliseconds. */
+const afterStopMs = 5_000;
+
+/** Attempts to send leads to one target: each is made, its result is recorded in the inbox, and then it is reported. */
+export class ForwardAttempts {
+  readonly health = new TargetHealth();
+  readonly #target: Target;
+  readonly #options: AttemptOptions;
+  readonly #label: string;
+  #givenUp = 0;
+
+  constructor(target: Target, options: AttemptOptions) {
+    this.#target = target;
+    this.#options = options;
+    this.#label = targetLabel(target.name);
+    // Every record that the inbox does not take waits for this signal.
+    setMaxListeners(0, options.attemptsAborted);
+  }
+
+  async send({ checked, claims }: ClaimedRequest): Promise<void> {
+    const { clock, random } = this.#options;
+    const [{ leadId }] = claims;
+    const result = await this.#deliver(checked, claims);
+    if (!this.#isCut(result)) this.health.ended(leadId, result, clock.steady(), random());
+    await this.#end(claims, result);
+  }
+
+  /** Ends claims of which nothing was sent: the leads are due as before. */
+  returnClaims(claims: readonly Claim[]): Promise<void> {
+    return this.#end(claims, undefined);
+  }
+
+  /** Ends the claim of a lead that cannot be read, as a failed attempt. */
+  failUnsent(claim: Claim, answer: string): Promise<void> {
+    return this.#end([claim], failed(this.#target, answer));
+  }
+
+  /** Says how many leads are dead since it was said last. */
+  sayGivenUp(): void {
+    const leads = this.#givenUp;
+    if (leads === 0) return;
+    this.#givenUp = 0;
+    const message =
+      `${counted(leads, 'lead is', 'leads are')} dead for ${this.#label}, which did not take ` +
+      `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`;
+    this.#options.note({ kind: 'given-up', message, isWarning: true });
+  }
+
+  /** An error that a target or a scheme throws, against its contract, fails this attempt alone. */
+  async #deliver(checked: CheckedDelivery, claims: ClaimedRequest['claims']): Promise<TargetResult> {
+    const [{ tries }] = claims;
+    try {
+      return await this.#target.deliver(this.#signed(checked, claims), tries);
+    } catch (error) {
+      return failed(this.#target, messageOf(error));
+    }
+  }
+
+  /** A lead that the service served over its API, to the key of the operator, is as genuine as one that it pushed. */
+  #signed(checked: CheckedDelivery, [{ seq }]: ClaimedRequest['claims']): CheckedDelivery {
+    const { verifier, clock, note } = this.#options;
+    const isGenuine = checked.key >= 0 || (checked.source === 'backfill' && verifier.keys.length > 0);
+    if (!isGenuine) return checked;
+    const fresh = withFreshCredential(checked, verifier, seq, clock.now());
+    if (!fresh.isSigned) {
+      const message = `leads are forwarded without a signature: '${verifier.scheme.name}' has no key here that signs`;
+      note({ kind: 'forward-unsigned', message });
+    }
+    return fresh.checked;
+  }
+
+  /** A failure that the end of this receiver made says nothing of the target. */
+  #isCut({ ok, isInterrupted }: TargetResult): boolean {
+    const { shutdownRequested, attemptsAborted } = this.#options;
+    return !ok && (attemptsAborted.aborted || (isInterrupted === true && shutdownRequested.aborted));
+  }
+
+  async #end(claims: readonly Claim[], result: TargetResult | undefined): Promise<void> {
+    const { clock, note, onAttempt } = this.#options;
+    const chance = this.#options.random();
+    const endedAt = clock.now();
+    const records = claims.map((claim) => ({
+      ...claim,
+      target: this.#target.name,
+      outcome: this.#outcomeOf(claim, result, chance),
+      result: result && attemptResult(result, claim.tries, endedAt),
+    }));
+    try {
+      const isRecorded = await this.#record(records);
+      const isDead = isRecorded && records.some(({ outcome }) => outcome === 'dead');
+      if (isDead && this.health.isDown) await this.#giveUpOverdue();
+      for (const { outcome, leadId, tries } of isRecorded ? records : []) {
+        if (outcome === 'dead') this.#givenUp += 1;
+        if (result === undefined) continue;
+        const isWaiting = typeof outcome === 'object' || outcome === 'untried';
+        await onAttempt({
+          ...{ at: endedAt, leadId, target: this.#label, attempt: tries, result },
+          state: isWaiting ? 'waiting' : outcome,
+          retryInMs: typeof outcome === 'object' ? outcome.retryInMs : undefined,
+        });
+      }
+    } catch (error) {
+      note(forwardsStopped(error));
+    }
+  }
+
+  #outcomeOf(
+    { tries, since }: Claim,
+    result: TargetResult | undefined,
+    chance: number,
+  ): AttemptRecord['outcome'] {
+    if (result === undefined) return 'untried';
+    if (result.ok) return 'done';
+    if (this.#isCut(result)) return { retryInMs: result.isInterrupted === true ? afterStopMs : 0 };
+    const { giveUpMs = defaultGiveUpMs } = this.#target;
+    const isOver = this.#options.clock.now() - since >= giveUpMs;
+    return isOver ? 'dead' : { retryInMs: retryInMs(result, tries, chance) };
+  }
+
+  /** Retries until the inbox takes the records. The attempt keeps its place, so that no further lead is sent meanwhile. */
+  async #record(records: readonly AttemptRecord[]): Promise<boolean> {
+    const { inbox, clock, attemptsAborted, note } = this.#options;
+    for (;;) {
+      try {
+        await inbox.record(records);
+        return true;
+      } catch (error) {
+        if (!(error instanceof CannotStoreError)) throw error;
+        note(forwardsStopped(error));
+        // The claim ends by itself then, and the lead is sent again.
+        if (!(await slept(clock, afterFailureMs, attemptsAborted))) return false;
+      }
+    }
+  }
+
+  /** More leads wait for a target that is down than are tried: all that have waited too long are given up. */
+  async #giveUpOverdue(): Promise<void> {
+    const { inbox, claimingStopped } = this.#options;
+    const { name, giveUpMs = defaultGiveUpMs } = this.#target;
+    for (let leads = 1; leads > 0 && !claimingStopped.aborted;) {
+      leads = await inbox.giveUp(name, giveUpMs);
+      this.#givenUp += leads;
+    }
+  }
+}
+
+/** The result of an attempt that failed on this machine: the target has not got the lead. */
+const failed = ({ name }: Target, answer: string): TargetResult => ({
+  ...{ to: name.split(' ', 1)[0] as TargetResult['to'], ok: false, answer, durationMs: 0 },
+});
+
+const attemptResult = (
+  { ok, answer, durationMs }: TargetResult,
+  tries: number,
+  endedAt: number,
+): AttemptResult => ({
+  ...{ ok, answer, durationMs, at: endedAt, kind: tries > 1 ? 'retry' : 'forward' },
+});
