@@ -1,31 +1,24 @@
-import { setImmediate } from 'node:timers/promises';
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
 import { IdSet } from '../lead/id-set.ts';
 import type { Service } from '../service/client/service.ts';
-import { IncompleteError } from '../service/listing-types.ts';
+import { IncompleteError, type LeadQuery } from '../service/listing-types.ts';
 import type { Unproven } from '../service/pagers/pager.ts';
-import type { LeadQuery } from '../service/listing-types.ts';
 import { listLeads } from '../service/listing.ts';
+import { AuditClock } from './audit-clock.ts';
 import {
   allClasses,
   type AuditTimes,
-  classifyLead,
-  clockMarginMs,
   type Finding,
   type LeadClass,
   findingClasses,
-  type LeadFacts,
   unlistedClasses,
   type UnreceivedClass,
-  agreeingMs,
 } from './classify-lead.ts';
 import type { Comparison } from './compare-payloads.ts';
 import { batchSize, LeadComparer, type ReceivedSide } from './compare-leads.ts';
 import type { TemporaryLead } from './temporary-leads.ts';
-import type { StoredLead } from '../inbox/query-types.ts';
-import { compact } from '../json/bytes.ts';
-import { scannedRecord } from '../json/scanner.ts';
+import { UnlistedLeads } from './unlisted-leads.ts';
 
 const unreceivedBatch = 64;
 
@@ -65,27 +58,25 @@ export interface AuditCounts {
 export class Audit {
   /** The filter as it checked the service's leads, for notes about it. */
   readonly matcher: LeadMatcher;
+  readonly clock: AuditClock;
   readonly #options: AuditOptions;
   readonly #comparer: LeadComparer;
   #undecidable: readonly LeadClass[];
-  #times: AuditTimes;
-  /** How far the service's clock is behind the one here, where a lead of the list shows that it is wrong, ms; otherwise 0. */
-  disprovenBehindMs = 0;
   #horizon: number | undefined;
   #previousTime: number | undefined;
   #isNewestFirst = true;
   listedCount = 0;
   #withoutId = 0;
-  /** Leads that the service does not list, or lists outside of the window or the filters. */
-  readonly #unlisted = { count: 0, notJudged: 0 };
+  readonly #unlisted: UnlistedLeads;
   #isWhole = false;
   #isUnprovenAccepted = false;
 
   constructor(options: AuditOptions) {
     this.#options = options;
     this.#undecidable = options.undecidable;
-    this.#times = { ...options.times, clockAheadMs: 0 };
-    this.#comparer = new LeadComparer({ ...options, times: () => this.#times });
+    this.clock = new AuditClock(options.times);
+    this.#comparer = new LeadComparer({ ...options, times: () => this.clock.times });
+    this.#unlisted = new UnlistedLeads(options, this.#comparer, this.clock);
     this.matcher = leadFilter(options.filter);
   }
 
@@ -100,11 +91,6 @@ export class Audit {
     // Some of the oldest leads, which may share a time, may be gone.
     const next = Math.floor(this.#horizon / 1000 + 1) * 1000;
     return new Date(next).toISOString().replace('.000Z', 'Z');
-  }
-
-  /** How far the service's clock is ahead of the one here, where that decides about ages, ms; otherwise 0. */
-  get clockAheadMs(): number {
-    return this.#times.clockAheadMs;
   }
 
   get counts(): AuditCounts {
@@ -141,7 +127,7 @@ export class Audit {
     const walk = listLeads(service, { query, seen: listedIds, prefetch: true, acceptUnproven });
     let isFirst = true;
     for await (const { leads } of walk) {
-      if (isFirst) this.#useClock(walk.stats.drift ?? 0);
+      if (isFirst) this.clock.follow(walk.stats.drift ?? 0);
       isFirst = false;
       for (const batch of this.#takeListed(leads)) await this.#comparer.add(batch);
       onProgress(this.listedCount, walk.stats.total);
@@ -149,7 +135,7 @@ export class Audit {
     await this.#comparer.finish(service.signal);
     // The list shows recent leads only, and does not say since when: a received lead may be older than it reaches.
     if (this.listedCount > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
-    if (!this.#undecidable.includes('extra')) await this.#findUnlistedLeads(listedIds);
+    if (!this.#undecidable.includes('extra')) await this.#unlisted.find(listedIds, this.#horizon);
     service.signal.throwIfAborted();
     this.#isWhole = true;
   }
@@ -183,29 +169,6 @@ export class Audit {
     this.#cannotDecide(unlistedClasses);
   }
 
-  #useClock(drift: number): void {
-    if (Math.abs(drift) <= agreeingMs) return;
-    const { startedAt, settledBefore, lateAfterMs } = this.#options.times;
-    this.#times = {
-      clockAheadMs: drift,
-      startedAt: startedAt + drift,
-      settledBefore: settledBefore + drift,
-      lateAfterMs,
-    };
-  }
-
-  /**
-   * Lets the clock here decide where a listed lead was created later than it is by the service's clock, which is behind then, but
-   * not later than it is here. A lead whose time is in the future by both clocks says nothing of them.
-   */
-  #checkClock(created: number): void {
-    const { clockAheadMs } = this.#times;
-    const latest = this.#options.service.clock.now() + agreeingMs;
-    if (created > latest || created <= latest + clockAheadMs) return;
-    this.disprovenBehindMs = -clockAheadMs;
-    this.#times = { ...this.#options.times, clockAheadMs: 0 };
-  }
-
   #cannotDecide(classes: readonly LeadClass[]): void {
     this.#undecidable = [...this.#undecidable, ...classes];
   }
@@ -220,7 +183,7 @@ export class Audit {
       this.#previousTime = time;
       if (time !== undefined) {
         this.#horizon = Math.min(time, this.#horizon ?? time);
-        this.#checkClock(time);
+        this.clock.checkCreated(time, this.#options.service.clock.now());
       }
       if (!this.matcher.matchesCreated(lead, time)) continue;
       const { id } = lead;
@@ -234,70 +197,4 @@ export class Audit {
     this.listedCount += leads.length;
     if (batch.length > 0) yield batch;
   }
-
-  async #findUnlistedLeads(listedIds: IdSet): Promise<void> {
-    const { received, filter, service } = this.#options;
-    const { since } = filter;
-    const { matches } = leadFilter(filter);
-    let arePruned = false;
-    const isDated = received.hasTimes && since !== undefined;
-    const receivedSince = isDated ? since - clockMarginMs - this.#times.clockAheadMs : 0;
-    for await (const seqs of received.leads.seqsSince(receivedSince)) {
-      const unlisted = seqs.filter((seq) => !this.#comparer.pulledSeqs.has(seq));
-      for (let start = 0; start < unlisted.length; start += batchSize) {
-        const batch = unlisted.slice(start, start + batchSize);
-        const leads = await received.leads.leadsBySeq(batch);
-        arePruned ||= leads.length < batch.length;
-        for (const lead of leads) await this.#judge(lead, matches, listedIds);
-      }
-      // SQLite answers within one turn of the event loop: Ctrl-C would not be noticed before the end.
-      await setImmediate();
-      service.signal.throwIfAborted();
-    }
-    if (arePruned) await this.#judgePruned(listedIds);
-  }
-
-  async #judge(stored: StoredLead, matches: LeadMatcher['matches'], listedIds: IdSet): Promise<void> {
-    const { received, filter } = this.#options;
-    const record = scannedBody(stored.body);
-    const { createdAt } = record;
-    const receivedAt = received.hasTimes ? stored.receivedAt : undefined;
-    if (readCreatedAt(createdAt) === undefined && !isWithin(receivedAt, filter)) return;
-    if (!matches(record)) return;
-    const sides: LeadFacts['sides'] = listedIds.has(stored.leadId)
-      ? { on: 'listed-outside' }
-      : { on: 'inbox', isPruned: false };
-    if (await this.#addUnlisted({ id: stored.leadId, createdAt, receivedAt, sides }))
-      this.#unlisted.count += 1;
-  }
-
-  async #addUnlisted(lead: LeadFacts): Promise<boolean> {
-    const finding = classifyLead(lead, this.#times, this.#horizon);
-    if (finding !== undefined) await this.#comparer.findings.add(finding);
-    return finding !== undefined;
-  }
-
-  /** Judges leads without a body, of which only the id and the time at which they came are left. */
-  async #judgePruned(listedIds: IdSet): Promise<void> {
-    const { received, filter, service } = this.#options;
-    // The other filters need the body.
-    const isJudged = filter.categories.length === 0 && filter.where.length === 0;
-    for await (const leads of received.leads.prunedSince(filter.since ?? 0)) {
-      for (const { leadId: id, seq, receivedAt } of leads) {
-        if (this.#comparer.pulledSeqs.has(seq) || listedIds.has(id) || !isWithin(receivedAt, filter))
-          continue;
-        this.#unlisted[isJudged ? 'count' : 'notJudged'] += 1;
-        const sides = { on: 'inbox', isPruned: true } as const;
-        if (isJudged) await this.#addUnlisted({ id, createdAt: undefined, receivedAt, sides });
-      }
-      await setImmediate();
-      service.signal.throwIfAborted();
-    }
-  }
 }
-
-/** A lead that does not say when it was created counts by when it came. */
-const isWithin = (receivedAt: number | undefined, { since, until }: LeadFilter): boolean =>
-  receivedAt === undefined || (receivedAt >= (since ?? -Infinity) && receivedAt < (until ?? Infinity));
-
-const scannedBody = (body: Uint8Array): RawLead => scannedRecord(compact(body));

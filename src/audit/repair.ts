@@ -54,7 +54,7 @@ export async function repair(options: RepairOptions): Promise<RepairResult> {
   const acknowledged = new Set<string>();
   let failure = delivery
     ? await deliverLeads(leads, delivery, { ...options, tally, acknowledged })
-    : await storeAll(leads, store, options);
+    : await failureOf(storeAll(leads, store, options));
   if (received === undefined) return { repaired: acknowledged, acknowledged, tally, failure };
   const repaired = new Set<string>();
   try {
@@ -73,18 +73,13 @@ async function storeAll(
   leads: LostLeads,
   store: StoreLeads | undefined,
   { signal, onProgress }: RepairOptions,
-): Promise<Failure | undefined> {
+): Promise<void> {
   let stored = 0;
-  try {
-    for await (const batch of leads) {
-      if (signal.aborted) break;
-      await store?.(batch);
-      onProgress((stored += batch.length));
-    }
-  } catch (error) {
-    return { error };
+  for await (const batch of leads) {
+    if (signal.aborted) break;
+    await store?.(batch);
+    onProgress((stored += batch.length));
   }
-  return undefined;
 }
 
 /** The classes that can be repaired: leads of neither are in the inbox. */
@@ -147,49 +142,83 @@ async function deliverLeads(
 ): Promise<Failure | undefined> {
   const { store, signal, onProgress, tally, acknowledged } = options;
   const stop = new AbortController();
-  let failure: Failure | undefined;
-  let stored = Promise.resolve();
+  let notStored: Failure | undefined;
+  // The inbox stores those together that are acknowledged at the same time.
+  const storing: Promise<void>[] = [];
   const keep = async (lead: LostLead): Promise<void> => {
-    try {
-      await store?.([lead]);
-    } catch (error) {
-      failure ??= { error };
-      stop.abort();
-    }
+    const failed = await failureOf(store?.([lead]));
+    if (failed === undefined) return;
+    notStored ??= failed;
+    stop.abort();
   };
-  let silence = { since: clock.steady(), attempts: 0, failures: 0 };
+  const silence = new ReceiverSilence(clock);
+  const schedule = repairSchedule(
+    () => acknowledged.size > 0,
+    () => clock.now(),
+  );
   const run = await runDeliveries({
     source: deliveriesOf(oneByOne(leads)),
-    sender: createSender(
-      repairSchedule(
-        () => acknowledged.size > 0,
-        () => clock.now(),
-      ),
-    ),
+    sender: createSender(schedule),
     concurrency,
     clock,
     signal: AbortSignal.any([signal, stop.signal]),
     onAttempt(timed) {
       tally.add(timed);
       const { delivery, outcome, result, retryInMs } = timed.attempt;
+      const isLast = retryInMs === undefined;
       if (outcome === 'acknowledged') {
-        silence = { since: clock.steady(), attempts: 0, failures: 0 };
+        silence.end();
         acknowledged.add(delivery.leadId);
-        stored = stored.then(() => keep(delivery));
+        storing.push(keep(delivery));
       } else {
-        silence.attempts += 1;
         // Before anything was acknowledged, the receiver may refuse whatever it gets.
-        if (retryInMs === undefined && (acknowledged.size === 0 || failsAnyLead(result)))
-          silence.failures += 1;
-        const isSilent =
-          silence.attempts >= attemptsInSilence && clock.steady() - silence.since >= longestSilenceMs;
-        if (silence.failures >= mostFailures || isSilent) stop.abort();
+        silence.add(isLast && (acknowledged.size === 0 || failsAnyLead(result)));
+        if (silence.isLasting) stop.abort();
       }
-      if (retryInMs === undefined) onProgress(tally.acknowledged + tally.failed);
+      if (isLast) onProgress(tally.acknowledged + tally.failed);
     },
   });
-  await stored;
-  return failure ?? run.failure;
+  await Promise.all(storing);
+  return notStored ?? run.failure;
+}
+
+async function failureOf(work: Promise<void> | undefined): Promise<Failure | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Counts the attempts since the receiver last acknowledged a lead: one that takes nothing any more is left alone. */
+class ReceiverSilence {
+  readonly #clock: Pick<Clock, 'steady'>;
+  #since: number;
+  #attempts = 0;
+  #failures = 0;
+
+  constructor(clock: Pick<Clock, 'steady'>) {
+    this.#clock = clock;
+    this.#since = clock.steady();
+  }
+
+  end(): void {
+    this.#since = this.#clock.steady();
+    this.#attempts = 0;
+    this.#failures = 0;
+  }
+
+  /** `isFailure`: a lead was given up, and the others would fail in the same way. */
+  add(isFailure: boolean): void {
+    this.#attempts += 1;
+    if (isFailure) this.#failures += 1;
+  }
+
+  get isLasting(): boolean {
+    const isLong = this.#clock.steady() - this.#since >= longestSilenceMs;
+    return this.#failures >= mostFailures || (isLong && this.#attempts >= attemptsInSilence);
+  }
 }
 
 async function* oneByOne(leads: LostLeads): AsyncGenerator<LostLead> {

@@ -208,7 +208,9 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
 
 function noteCounts(audit: Audit, messages: Context['messages']): void {
   const { pulled, withoutId, horizon, notCompared, notJudged } = audit.counts;
-  const { listedCount, clockAheadMs, disprovenBehindMs } = audit;
+  const { listedCount } = audit;
+  const { disprovenBehindMs } = audit.clock;
+  const { clockAheadMs } = audit.clock.times;
   const decides = 'decides here how old a lead is';
   if (clockAheadMs !== 0) {
     const side = clockAheadMs > 0 ? 'behind' : 'ahead of';
