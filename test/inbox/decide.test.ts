@@ -151,12 +151,4 @@ describe('a batch', () => {
     expect(decide([rejected], known, context).deliveries).toEqual([]);
     expect(decide([rejected], nothing, context).deliveries).toHaveLength(1);
   });
-
-  it('names the leads of which repeats beyond those that are kept are dropped', () => {
-    const text = '{"id":"a"}';
-    const known = { ...nothing, leads: new Map([['a', stored(text, 101)]]) };
-    expect(decide([item(lead('a'))], known, context).trimmed).toEqual([{ id: 'a', differs: false }]);
-    const fewer = { ...nothing, leads: new Map([['a', stored(text, 100)]]) };
-    expect(decide([item(lead('a'))], fewer, context).trimmed).toEqual([]);
-  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptRecord, ClaimedLead, Inbox } from '../../src/inbox/inbox.ts';
-import { clock, open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
+import { claimFirst, clock, open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 
 const app = 'forward http://user:password@app.test:3000/hook?key=k';
@@ -128,8 +128,7 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
   it('keeps to its times when somebody sets the clock back, however little', async () => {
     const inbox = await open(newLocation(), options);
     for (const id of ['a', 'b']) await takeOne(inbox, arrivalOf({ id }));
-    const [a] = await inbox.claim(app, 1);
-    if (a === undefined) throw new Error('not claimed');
+    const a = await claimFirst(inbox, app);
     await inbox.record([recordOf(a, { retryInMs: 10 * minute })]);
     const [b] = await inbox.claim(app, 1);
     clock.set(-30 * minute);
@@ -206,8 +205,7 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
   it('is no attempt where nothing was sent', async () => {
     const inbox = await open(newLocation(), options);
     await takeOne(inbox, arrivalOf({ id: 'a' }));
-    const [a] = await inbox.claim(app, 9);
-    if (a === undefined) throw new Error('not claimed');
+    const a = await claimFirst(inbox, app);
     await inbox.record([recordOf(a, 'untried')]);
     expect(await inbox.claim(app, 9)).toMatchObject([{ leadId: 'a', tries: 1 }]);
   });
@@ -215,11 +213,9 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
   it('has a number that never comes again, whatever ended the ones before', async () => {
     const inbox = await open(newLocation(), options);
     await takeOne(inbox, arrivalOf({ id: 'a' }));
-    const [untried] = await inbox.claim(app, 9);
-    if (untried === undefined) throw new Error('not claimed');
+    const untried = await claimFirst(inbox, app);
     await inbox.record([recordOf(untried, 'untried')]);
-    const [abandoned] = await inbox.claim(app, 9);
-    if (abandoned === undefined) throw new Error('not claimed');
+    const abandoned = await claimFirst(inbox, app);
     // Whoever did not hear that its record was stored repeats it.
     await inbox.record([recordOf(untried, 'untried')]);
     expect(await claimed(inbox)).toEqual([]);
@@ -233,10 +229,9 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
   it('that was replaced by another one ends nothing, but what was delivered is done', async () => {
     const inbox = await open(newLocation(), options);
     await takeOne(inbox, arrivalOf({ id: 'a' }));
-    const [stale] = await inbox.claim(app, 9);
+    const stale = await claimFirst(inbox, app);
     clock.advance(2 * minute);
     await inbox.claim(app, 9);
-    if (stale === undefined) throw new Error('not claimed');
     await inbox.record([recordOf(stale, { retryInMs: 0 })]);
     await inbox.record([recordOf(stale, 'dead')]);
     expect(await claimed(inbox)).toEqual([]);
@@ -308,8 +303,7 @@ describe.each(stores)('what waits in $name', ({ newLocation }) => {
   it('is nothing of a lead that was erased, also while it is sent', async () => {
     const inbox = await open(newLocation(), options);
     await takeOne(inbox, arrivalOf({ id: 'a' }));
-    const [a] = await inbox.claim(app, 9);
-    if (a === undefined) throw new Error('not claimed');
+    const a = await claimFirst(inbox, app);
     expect(await inbox.erase({ leadIds: ['a'], rejected: [] })).toMatchObject({ waiting: 1 });
     await inbox.record([{ ...recordOf(a, 'done'), result: took }]);
     expect(await inbox.targetCounts()).toEqual([]);

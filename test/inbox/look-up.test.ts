@@ -24,15 +24,6 @@ describe.each(stores)('a lookup of leads in a store in $name', ({ newLocation })
     expect(await inbox.lookUp([])).toEqual([]);
   });
 
-  it('finds ids that a database keeps in another form', async () => {
-    const inbox = await open(newLocation());
-    const ids = ['a\0b', 'a\0c', '\ud800', '\ud801', 'json:"x"', '"quoted, \\"', 'é', '9007199254740993'];
-    for (const id of ids) await takeStored(inbox, arrivalOf({ id }));
-    const found = await inbox.lookUp(ids);
-    expect(new Set(found.map((lead) => lead?.seq)).size).toBe(ids.length);
-    expect(found).not.toContain(undefined);
-  });
-
   it('takes no rejected delivery for a lead that was received', async () => {
     const inbox = await open(newLocation());
     const delivery = deliveryOf('{"id":"forged"}');

@@ -21,12 +21,6 @@ describe.each(stores)('the replay guard of an inbox in $name', ({ newLocation })
     expect(await kindOf('b', 'n')).toBe('accepted');
     expect(await kindOf('d', 'm')).toBe('rejected');
   });
-
-  it('finds a replay within one batch', async () => {
-    const inbox = await open(newLocation(), { nonceLifetimeMs: 1000 });
-    const results = await inbox.take(['a', 'b'].map((id) => arrivalOf({ id }, { nonce: 'n' })));
-    expect(results).toMatchObject([{ kind: 'accepted' }, { kind: 'rejected', status: 401 }]);
-  });
 });
 
 describe.each(sharedStores)('the replay guard of an inbox in $name, over a restart', ({ newLocation }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
-import { clock, open, stores, takeOne } from './stores.ts';
+import { claimFirst, clock, open, stores, takeOne } from './stores.ts';
 import { all, arrivalOf, deliveryOf, doneAt } from './support.ts';
 
 describe.each(stores)('pruning an inbox in $name', ({ newLocation }) => {
@@ -63,8 +63,7 @@ describe.each(stores)('pruning an inbox in $name', ({ newLocation }) => {
   it('drops a dead lead, of which nothing is to be sent then', async () => {
     const inbox = await open(newLocation(), { targets: ['t'] });
     await takeOne(inbox, arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt: 1 }) }));
-    const [a] = await inbox.claim('t', 1);
-    if (a === undefined) throw new Error('not claimed');
+    const a = await claimFirst(inbox, 't');
     await inbox.record([{ ...a, target: 't', outcome: 'dead' }]);
     expect(await inbox.prune(3)).toBe(1);
     expect(await inbox.makeDue(['a'])).toBe(0);
@@ -74,8 +73,7 @@ describe.each(stores)('pruning an inbox in $name', ({ newLocation }) => {
   it('keeps a dead lead that was made due', async () => {
     const inbox = await open(newLocation(), { targets: ['t'] });
     await takeOne(inbox, arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt: 1 }) }));
-    const [a] = await inbox.claim('t', 1);
-    if (a === undefined) throw new Error('not claimed');
+    const a = await claimFirst(inbox, 't');
     await inbox.record([{ ...a, target: 't', outcome: 'dead' }]);
     await inbox.makeDue(['a']);
     expect(await inbox.prune(3)).toBe(0);

@@ -85,12 +85,4 @@ describe.each(stores)('reading an inbox in $name', ({ newLocation }) => {
     expect(await inbox.has(['b', 'c', 'a', 'a'])).toEqual(new Set(['a', 'b']));
     expect(await inbox.has([])).toEqual(new Set());
   });
-
-  it('has a lead that waits for a target', async () => {
-    const inbox = await open(newLocation(), { targets: ['t'] });
-    await inbox.take([arrivalOf({ id: 'a' })]);
-    expect(await inbox.has(['a'])).toEqual(new Set(['a']));
-    expect(await all(inbox.leads({}))).toHaveLength(1);
-    expect(await all(inbox.leads({ state: 'dead' }))).toEqual([]);
-  });
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Arrival, Inbox, TakeResult } from '../../src/inbox/inbox.ts';
+import type { Arrival, ClaimedLead, Inbox, TakeResult } from '../../src/inbox/inbox.ts';
 import { type InboxLocation, type InboxOptions, openInbox } from '../../src/inbox/open-inbox.ts';
 import { FakeClock } from '../support/clock.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
@@ -57,4 +57,11 @@ export async function takeStored(inbox: Inbox, arrival: Arrival): Promise<{ lead
   const result = await takeOne(inbox, arrival);
   if (result.kind === 'rejected') throw new Error(`rejected: ${result.detail}`);
   return { leadId: result.leadId, seq: result.seq };
+}
+
+/** Claims the lead that is due first for the target. */
+export async function claimFirst(inbox: Inbox, target: string): Promise<ClaimedLead> {
+  const [first] = await inbox.claim(target, 1);
+  if (first === undefined) throw new Error('nothing is due');
+  return first;
 }

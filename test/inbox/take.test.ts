@@ -23,19 +23,12 @@ describe.each(stores)('an inbox in $name', ({ newLocation }) => {
     ]);
   });
 
-  it('numbers deliveries in order of arrival', async () => {
-    const inbox = await open(newLocation());
-    const results = await inbox.take(['a', 'b', 'a'].map((id) => arrivalOf({ id })));
-    const numbers = results.map((result) => (result.kind === 'rejected' ? 0 : result.seq));
-    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
-    expect((await all(inbox.list({}))).map(({ seq }) => seq)).toEqual(numbers.reverse());
-  });
-
   it('keeps ids apart that a database would confuse', async () => {
     const inbox = await open(newLocation());
     const surrogates = ['\ud800', '\ud801', '\ufffd'];
     const composed = ['é', 'e\u0301'];
-    const ids = ['x', 'x\0y', 'x\0z', ...surrogates, 'json:"x"', '', '1', '01', ...composed];
+    const odd = ['json:"x"', '"quoted, \\"', '', '1', '01', '9007199254740993'];
+    const ids = ['x', 'x\0y', 'x\0z', ...surrogates, ...odd, ...composed];
     const results = await inbox.take(ids.map((id) => arrivalOf({ id })));
     expect(results.map(({ kind }) => kind)).toEqual(ids.map(() => 'accepted'));
     expect((await all(inbox.leads({}))).map(({ leadId }) => leadId)).toEqual(ids);

@@ -1,32 +1,34 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { openReceivedFile } from '../../../src/commands/audit/received-file.ts';
 import type { Context } from '../../../src/context.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome } from '../../support/run.ts';
 
-it('what was created after the reading began is not expected in a file that is replaced meanwhile', async () => {
+/** Opens `received.ndjson` with this content; `onBegin` is called when the reading begins. */
+async function opened(
+  content: string,
+  { webhookId = 'id', onBegin = (_file: string): void => undefined } = {},
+) {
   const file = join(freshHome(), 'received.ndjson');
-  writeFileSync(file, '{"id":"a"}\n');
+  writeFileSync(file, content);
   utimesSync(file, 1000, 1000);
-  const context: Partial<Context> = {
+  const context = {
     signal: new AbortController().signal,
     clock: new FakeClock(5_000_000),
-    messages: { note: () => undefined } as Partial<Context['messages']> as Context['messages'],
-    settings: () =>
-      Promise.resolve({ dialect: {}, webhookId: 'id' } as Awaited<ReturnType<Context['settings']>>),
-    // Called when the reading begins.
-    status: { showProgress: () => utimesSync(file, 4000, 4000) } as Partial<
-      NonNullable<Context['status']>
-    > as Context['status'],
+    messages: { note: () => undefined },
+    settings: () => Promise.resolve({ dialect: {}, webhookId }),
+    status: { showProgress: () => onBegin(file) },
   };
-  const received = await openReceivedFile(file, 'auto', context as Context);
-  try {
-    expect(received.writtenAt).toBe(1_000_000);
-  } finally {
-    await received.close();
-  }
+  const received = await openReceivedFile(file, 'auto', context as unknown as Context);
+  onTestFinished(() => received.close());
+  return received;
+}
+
+it('what was created after the reading began is not expected in a file that is replaced meanwhile', async () => {
+  const { writtenAt } = await opened('{"id":"a"}\n', { onBegin: (file) => utimesSync(file, 4000, 4000) });
+  expect(writtenAt).toBe(1_000_000);
 });
 
 const lead = '{"id":"L-1","category":"solar","contact":{"name":"Ada"},"createdAt":"2026-11-20T10:00:00Z"}';
@@ -49,21 +51,8 @@ it.each<[what: string, record: string, ids: readonly string[], webhookId?: strin
     ['L-1'],
   ],
 ])('reads %s', async (_, record, ids, webhookId = 'id') => {
-  const file = join(freshHome(), 'received.ndjson');
-  writeFileSync(file, `${record}\n`);
-  const context: Partial<Context> = {
-    signal: new AbortController().signal,
-    clock: new FakeClock(5_000_000),
-    messages: { note: () => undefined } as Partial<Context['messages']> as Context['messages'],
-    settings: () => Promise.resolve({ dialect: {}, webhookId } as Awaited<ReturnType<Context['settings']>>),
-    status: { showProgress: () => undefined } as Partial<NonNullable<Context['status']>> as Context['status'],
-  };
-  const received = await openReceivedFile(file, 'auto', context as Context);
-  try {
-    const all = ['L-1', 'L-2', 'e1', 'i1'];
-    const known = await received.leads.lookUp(all);
-    expect(all.filter((_id, index) => known[index] !== undefined)).toEqual(ids);
-  } finally {
-    await received.close();
-  }
+  const received = await opened(`${record}\n`, { webhookId });
+  const all = ['L-1', 'L-2', 'e1', 'i1'];
+  const known = await received.leads.lookUp(all);
+  expect(all.filter((_id, index) => known[index] !== undefined)).toEqual(ids);
 });
