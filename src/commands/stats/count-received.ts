@@ -2,11 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
-import type { StoredReceipt } from '../../inbox/query-types.ts';
+import type { DeliveryCount, StoredReceipt } from '../../inbox/query-types.ts';
 import { recordOf, type ScannedRecord } from '../../json/scanner.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { leadBytes, parseLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
+import type { Messages } from '../../output/messages.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { ReceiptCounts } from '../../stats/receipt-counts.ts';
@@ -57,13 +58,9 @@ export async function countReceived(
         await setImmediate();
         signal.throwIfAborted();
       }
-      const window = { since: Math.floor(since ?? 0), until: Math.ceil(until ?? end) };
-      const partMs = Math.max(1, window.until - window.since);
-      for await (const removed of inbox.counts({ ...window, partMs, isRemoved: true })) {
-        for (const counts of removed) {
-          if (isNarrowed) unjudged += counts.count;
-          else receipts.addRemoved(counts);
-        }
+      for await (const removed of removedDeliveries(inbox, since ?? 0, until ?? end)) {
+        if (isNarrowed) unjudged += removed.count;
+        else receipts.addRemoved(removed);
       }
       return since === undefined ? undefined : lastReceiptBefore(inbox, since, passes);
     },
@@ -72,7 +69,26 @@ export async function countReceived(
 
   noteFilters(matcher, messages);
   noteMissingFields('--by', fields, messages);
-  const { undated, removedLeads } = receipts;
+  noteUncounted(receipts, unjudged, messages);
+  return statsOf(plan, options, receipts.figures(since, lastBefore, end, unjudged));
+}
+
+async function* removedDeliveries(
+  inbox: InboxReader,
+  from: number,
+  to: number,
+): AsyncGenerator<DeliveryCount> {
+  const [since, until] = [Math.floor(from), Math.ceil(to)];
+  const partMs = Math.max(1, until - since);
+  for await (const counts of inbox.counts({ since, until, partMs, isRemoved: true })) yield* counts;
+}
+
+/** `unjudged`: deliveries that are not stored any more, while a filter would have to see them. */
+function noteUncounted(
+  { undated, removedLeads }: ReceiptCounts,
+  unjudged: number,
+  messages: Pick<Messages, 'note'>,
+): void {
   if (unjudged > 0) {
     const deliveries = counted(unjudged, 'delivery is', 'deliveries are');
     messages.note('removed', `${deliveries} not stored any more, so that no filter can count them`);
@@ -88,7 +104,6 @@ export async function countReceived(
     const undatedLeads = counted(undated, 'received lead has', 'received leads have');
     messages.note('unreadable-time', `${undatedLeads} no createdAt that can be read, and so no delay`);
   }
-  return statsOf(plan, options, receipts.figures(since, lastBefore, end, unjudged));
 }
 
 function failWithoutInbox(place: string): never {
