@@ -63,13 +63,14 @@ export async function openReceivedFile(
   };
 }
 
+/** Fills the database. Resolves to whether the file holds ids alone. */
 async function read(
   file: string,
   database: LeadDatabase,
   leadAt: LeadAt,
   context: Context,
 ): Promise<boolean> {
-  const { status, clock, messages } = context;
+  const { status, clock } = context;
   const { dialect, webhookId } = await context.settings();
   // The service's own records have the id where the list has it, and deliveries may have it elsewhere.
   const idNames = [...new Set([dialect.id ?? 'id', webhookId, 'id'])];
@@ -78,41 +79,44 @@ async function read(
   const progress = showProgress(status, clock);
   let withoutId = 0;
   let repeated = 0;
-  const add = (leads: readonly FiledLead[]): void => {
-    repeated += leads.length - database.add(leads);
-    progress.update(database.size, undefined);
-  };
   try {
-    if (holdsIds) {
-      for await (const ids of idsIn(chunks, name)) add(ids.map((id) => ({ id, body: undefined })));
-    } else {
-      let nth = 0;
-      for await (const objects of objectsIn(chunks, name)) {
-        const records = objects.flatMap((object) => {
-          scannedObject(object, (nth += 1), name);
-          return leadsIn(object, { leadAt, idNames });
-        });
-        withoutId += records.filter(({ id }) => id === undefined).length;
-        add(records.flatMap(({ id, body }) => (id === undefined ? [] : [{ id, body }])));
-      }
+    const batches = holdsIds ? idsIn(chunks, name) : recordsIn(chunks, name, { leadAt, idNames });
+    for await (const records of batches) {
+      const leads = records.filter(hasId);
+      withoutId += records.length - leads.length;
+      repeated += leads.length - database.add(leads);
+      progress.update(database.size, undefined);
     }
   } finally {
     progress.clear();
   }
-  if (withoutId > 0) {
-    const records = counted(withoutId, 'record', 'records');
-    if (database.size === 0) {
-      throw new DataError(`no lead was found in ${name}: ${records} without a usable id`, {
-        hint: "--lead-at POINTER says where the leads are, such as /data/leads; 'leads config set api.id FIELD' how their id is called",
-      });
-    }
-    messages.warn(`${records} of ${file} without a usable id cannot be compared`);
+  noteUncompared({ file, withoutId, repeated, isEmpty: database.size === 0 }, context);
+  return holdsIds;
+}
+
+interface UncomparedRecords {
+  readonly file: string;
+  readonly withoutId: number;
+  readonly repeated: number;
+  /** The file has no lead with an id. */
+  readonly isEmpty: boolean;
+}
+
+function noteUncompared(
+  { file, withoutId, repeated, isEmpty }: UncomparedRecords,
+  { messages }: Pick<Context, 'messages'>,
+): void {
+  const records = counted(withoutId, 'record', 'records');
+  if (withoutId > 0 && isEmpty) {
+    throw new DataError(`no lead was found in ${nameOf(file)}: ${records} without a usable id`, {
+      hint: "--lead-at POINTER says where the leads are, such as /data/leads; 'leads config set api.id FIELD' how their id is called",
+    });
   }
+  if (withoutId > 0) messages.warn(`${records} of ${file} without a usable id cannot be compared`);
   if (repeated > 0) {
     const ids = counted(repeated, 'lead of', 'leads of');
     messages.note('repeated', `${ids} ${file} came before in it: of each id the first is compared`);
   }
-  return holdsIds;
 }
 
 interface Reading {
@@ -123,7 +127,23 @@ interface Reading {
 
 interface FileRecord {
   readonly id: string | undefined;
-  readonly body: Uint8Array;
+  readonly body: Uint8Array | undefined;
+}
+
+const hasId = (record: FileRecord): record is FiledLead => record.id !== undefined;
+
+async function* recordsIn(
+  chunks: Chunks,
+  name: string,
+  reading: Reading,
+): AsyncGenerator<readonly FileRecord[]> {
+  let nth = 0;
+  for await (const objects of objectsIn(chunks, name)) {
+    yield objects.flatMap((object) => {
+      scannedObject(object, (nth += 1), name);
+      return leadsIn(object, reading);
+    });
+  }
 }
 
 /** The leads of an object as a receiver reads them. An object that may be a lead, or an envelope, is a lead. */
@@ -185,10 +205,10 @@ async function looksInto(file: Chunks): Promise<{ readonly holdsIds: boolean; re
 const columnHead = /^"?id"?$/i;
 
 /** Reads ids, one a line, bare or as JSON and CSV write them. Throws a `DataError` for any other line. */
-async function* idsIn(chunks: Chunks, name: string): AsyncGenerator<readonly string[]> {
+async function* idsIn(chunks: Chunks, name: string): AsyncGenerator<readonly FileRecord[]> {
   let nth = 0;
   for await (const lines of linesIn(chunks)) {
-    const ids: string[] = [];
+    const ids: FileRecord[] = [];
     for (const { bytes } of lines) {
       const token = utf8(bytes).trim();
       if (token === '') continue;
@@ -200,7 +220,7 @@ async function* idsIn(chunks: Chunks, name: string): AsyncGenerator<readonly str
           hint: 'one JSON object or one id a line is read, an array of objects, and objects that hold leads (--lead-at)',
         });
       }
-      ids.push(id);
+      ids.push({ id, body: undefined });
     }
     yield ids;
   }

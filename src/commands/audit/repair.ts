@@ -65,16 +65,9 @@ export async function repairFindings(
   const { byClass } = audit.counts;
   const unreceived = repairedClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), 0);
   if (plan === undefined || unreceived === 0) return nothing;
-  if (!audit.isProven) {
-    messages.warn('nothing was repaired: the service does not show that its list is complete');
-    return nothing;
-  }
-  if (unreceived > plan.mostLeads) {
-    const leads = counted(unreceived, 'lead is', 'leads are');
-    messages.warn(
-      `nothing was repaired: ${leads} missing or refused, and --max-repair allows ${grouped(plan.mostLeads)}; ` +
-        'raise it once it is clear that they were really lost',
-    );
+  const whyNot = whyNotRepaired(audit.isProven, unreceived, plan.mostLeads);
+  if (whyNot !== undefined) {
+    messages.warn(`nothing was repaired: ${whyNot}`);
     return nothing;
   }
   const delivery = plan.openDelivery?.();
@@ -101,23 +94,33 @@ export async function repairFindings(
     const leads = `leads that were acknowledged in an earlier round and are still not in ${received.name}`;
     messages.note('sent before', `${leads} are not sent again`);
   }
+  const { repaired, tally, failure } = result;
+  const { target } = plan;
   const count = unreceived - sentBefore.size;
-  const done = doneText(result, count, plan.target, received.name);
-  const inFlight = plan.target === undefined ? '' : '; what was in flight may have arrived as well';
+  const done = doneText(result, count, target, received.name);
+  const inFlight = target === undefined ? '' : '; what was in flight may have arrived as well';
   if (signal.aborted) messages.warn(`interrupted: ${done} before that${inFlight}`);
-  else if (count > 0) {
+  signal.throwIfAborted();
+  if (count > 0) {
     messages.say(done);
     if (arrived.size > 0)
       messages.say(`${counted(arrived.size, 'lead', 'leads')} came meanwhile, without a repair`);
     noteUnacknowledged(result, count - arrived.size, messages);
     noteUnseen(result, received, messages);
   }
-  signal.throwIfAborted();
-  const { repaired, tally, failure } = result;
-  const { target } = plan;
   const unreached = target !== undefined && repaired.size === 0 && tally.answered === 0 && tally.firstFailure;
   if (failure !== undefined || !unreached) return { repaired, arrived, failure };
   return { repaired, arrived, failure: { error: notReached(unreached.result, target) } };
+}
+
+function whyNotRepaired(isProven: boolean, unreceived: number, mostLeads: number): string | undefined {
+  if (!isProven) return 'the service does not show that its list is complete';
+  if (unreceived <= mostLeads) return undefined;
+  const leads = counted(unreceived, 'lead is', 'leads are');
+  return (
+    `${leads} missing or refused, and --max-repair allows ${grouped(mostLeads)}; ` +
+    'raise it once it is clear that they were really lost'
+  );
 }
 
 function doneText(

@@ -9,6 +9,7 @@ import { isInboxThere, locationText, openInbox, openInboxReader } from '../../in
 import type { StoreOptions } from '../../inbox/store-options.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { noteFilters } from '../../output/filter-notes.ts';
+import type { Messages } from '../../output/messages.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import { requestParamsOf } from '../../service/pagers/request-params.ts';
@@ -57,6 +58,7 @@ async function auditRound(
     await runToItsEnd(opened, context);
     progress.clear();
     noteFilters(audit.matcher, messages);
+    noteClock(audit.clock, messages);
     noteCounts(audit, messages);
     const settled = await repairFindings(opened, plan, context);
     const { repaired, arrived, failure } = settled;
@@ -206,11 +208,7 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
   return [status, category, since, until].some((name) => name !== undefined && url.searchParams.has(name));
 }
 
-function noteCounts(audit: Audit, messages: Context['messages']): void {
-  const { pulled, withoutId, horizon, notCompared, notJudged } = audit.counts;
-  const { listedCount } = audit;
-  const { disprovenBehindMs } = audit.clock;
-  const { clockAheadMs } = audit.clock.times;
+function noteClock({ times: { clockAheadMs }, disprovenBehindMs }: Audit['clock'], messages: Messages): void {
   const decides = 'decides here how old a lead is';
   if (clockAheadMs !== 0) {
     const side = clockAheadMs > 0 ? 'behind' : 'ahead of';
@@ -221,6 +219,10 @@ function noteCounts(audit: Audit, messages: Context['messages']): void {
     const behind = `${formatSeconds(disprovenBehindMs)} behind this machine's clock, which ${decides}`;
     messages.note('clock', `the service's 'Date' is older than leads that it lists, and ${behind}`);
   }
+}
+
+function noteCounts({ counts, listedCount }: Audit, messages: Messages): void {
+  const { pulled, withoutId, horizon, notCompared, notJudged } = counts;
   if (listedCount === 0) {
     messages.warn('the service lists no lead: whether one is missing, or too many, cannot be told');
   } else if (horizon === undefined) {
