@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { openPostgresDriver } from '../../../src/inbox/postgres/driver.ts';
@@ -8,14 +8,11 @@ import { ask, Query, raw, sql, type Start, type Work } from '../../../src/inbox/
 import { newDatabase } from '../../support/postgres/address.ts';
 import { startPooler } from '../../support/postgres/pgbouncer.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
 import { DatabaseClock } from './database-clock.ts';
-import { inboxIn } from './database.ts';
+import { describeWithPostgres, inboxIn } from './database.ts';
 import { locationOf } from './location.ts';
 import { newInboxUrl, urlOf } from '../../support/postgres/address.ts';
-
-const address = await sharedPostgres();
 
 const open = async (location: DatabaseLocation, isReader = false) => {
   const driver = await openPostgresDriver(location, { warn: location.warn, isReader });
@@ -31,9 +28,7 @@ function* insert(...rows: Value[][]): Work<number> {
   return added?.length ?? -1;
 }
 
-describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
-  if (address === undefined) return;
-
+describeWithPostgres('the driver of PostgreSQL', (address) => {
   it('makes the schema once, whoever opens it first, and gives the last number and the time to each work', async () => {
     const inbox = inboxIn(address);
     const [driver, other] = await Promise.all([open(inbox.location()), open(inbox.location())]);

@@ -1,16 +1,12 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { open, takeOne } from '../stores.ts';
 import { arrivalOf } from '../support.ts';
-import { inboxIn } from './database.ts';
+import { describeWithPostgres, inboxIn } from './database.ts';
 
-const address = await sharedPostgres();
-
-describe.skipIf(address === undefined)('an erasure that is made again', () => {
+describeWithPostgres('an erasure that is made again', (address) => {
   it('removes the dead rows that one left whose answer was lost', async () => {
-    if (address === undefined) throw new Error('no database');
     const proxy = await TcpProxy.start(address);
     onTestFinished(() => proxy.stop());
     const database = inboxIn(address);
@@ -32,7 +28,6 @@ describe.skipIf(address === undefined)('an erasure that is made again', () => {
   });
 
   it('leaves the tables alone where nothing was ever erased', async () => {
-    if (address === undefined) throw new Error('no database');
     const database = inboxIn(address);
     const inbox = await open(database.location());
     await inbox.erase({ leadIds: ['a'], rejected: [] });

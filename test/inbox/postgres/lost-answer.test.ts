@@ -1,21 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { open, takeOne, takeStored } from '../stores.ts';
 import { all, arrivalOf, doneAt } from '../support.ts';
-import { inboxIn } from './database.ts';
-
-const address = await sharedPostgres();
+import { describeWithPostgres, inboxIn } from './database.ts';
 
 const proxies: TcpProxy[] = [];
 afterEach(async () => {
   for (const proxy of proxies.splice(0)) await proxy.stop();
 });
 
-describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
+describeWithPostgres('a COMMIT whose answer is lost', (address) => {
   async function receivers(options: Parameters<typeof open>[1] = {}) {
-    if (address === undefined) throw new Error('no database');
     const proxy = await TcpProxy.start(address);
     proxies.push(proxy);
     const inbox = inboxIn(address);

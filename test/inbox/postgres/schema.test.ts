@@ -1,5 +1,5 @@
 import { noteText } from '../../../src/describe.ts';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-errors.ts';
 import { checkServer } from '../../../src/inbox/postgres/check-server.ts';
@@ -8,19 +8,14 @@ import { withSession } from '../../../src/inbox/postgres/open-session.ts';
 import { Session } from '../../../src/inbox/postgres/session.ts';
 import { Query } from '../../../src/inbox/sql/statement.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { open, takeOne } from '../stores.ts';
 import { arrivalOf } from '../support.ts';
-import { inboxIn } from './database.ts';
+import { describeWithPostgres, inboxIn } from './database.ts';
 import { locationOf } from './location.ts';
-
-const shared = await sharedPostgres();
 
 const serverWait = "SELECT setting::int4 AS ms FROM pg_settings WHERE name = 'lock_timeout'";
 
-describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', () => {
-  const address = shared ?? { version: 0, port: 0, socketDirectory: '', password: '' };
-
+describeWithPostgres('the schema of an inbox on PostgreSQL', (address) => {
   it('is waited for by the server as long as by the program', async () => {
     const inbox = inboxIn(address);
     const waits: unknown[] = [];

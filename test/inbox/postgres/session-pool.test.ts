@@ -5,15 +5,14 @@ import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-e
 import { freePort } from '../../support/free-port.ts';
 import { newDatabase, newSchema, superuser, urlOf } from '../../support/postgres/address.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
 import { renewCredentials } from '../../../src/inbox/postgres/open-session.ts';
 import { SessionPool } from '../../../src/inbox/postgres/session-pool.ts';
 import type { Rows } from '../../../src/inbox/sql/row.ts';
 import { Query } from '../../../src/inbox/sql/statement.ts';
+import { describeWithPostgres } from './database.ts';
 import { locationOf } from './location.ts';
 
-const address = await sharedPostgres();
 const deadPort = await freePort();
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -27,22 +26,30 @@ async function open(url: string, env: Record<string, string> = {}, most?: number
   return pool;
 }
 
+/** A connection that somebody has until the result is called. */
+async function held(pool: SessionPool): Promise<() => Promise<void>> {
+  let end: (() => void) | undefined;
+  const use = pool.use(() => new Promise<void>((resolve) => (end = resolve)));
+  await until(() => end !== undefined);
+  return () => {
+    end?.();
+    return use;
+  };
+}
+
 const ask = async (pool: SessionPool, text: string, answerMs?: number): Promise<Rows> => {
   const [rows = []] = await pool.use((session) => session.run([new Query(text)], answerMs));
   return rows;
 };
 
-async function proxied(): Promise<{ proxy: TcpProxy; url: string }> {
-  if (address === undefined) throw new Error('no database');
-  const proxy = await TcpProxy.start(address);
-  ends.push(() => proxy.stop());
-  return { proxy, url: urlOf(address, { port: proxy.port }) };
-}
-
-describe.skipIf(address === undefined)('a database', () => {
-  if (address === undefined) return;
+describeWithPostgres('a database', (address) => {
   const { password, port, socketDirectory } = address;
   const bare = urlOf(address, { password: '' });
+  const proxied = async () => {
+    const proxy = await TcpProxy.start(address);
+    ends.push(() => proxy.stop());
+    return { proxy, url: urlOf(address, { port: proxy.port }) };
+  };
 
   test.each([
     ['a password in the URL', urlOf(address), {}],
@@ -165,13 +172,10 @@ describe.skipIf(address === undefined)('a database', () => {
 
   test('lends each connection to one at a time, and counts who waits', async () => {
     const opened = await open(urlOf(address), {}, 1);
-    let release: (() => void) | undefined;
-    const first = opened.use(() => new Promise<void>((resolve) => (release = resolve)));
-    await until(() => release !== undefined);
+    const release = await held(opened);
     const second = ask(opened, 'SELECT 1 AS n');
     expect(opened.numbers()).toMatchObject({ open: 1, busy: 1, waiting: 1 });
-    release?.();
-    await first;
+    await release();
     expect(await second).toEqual([{ n: 1 }]);
     expect(opened.numbers()).toMatchObject({ open: 1, busy: 0, waiting: 0 });
   });
@@ -201,27 +205,21 @@ describe.skipIf(address === undefined)('a database', () => {
 
   test('keeps who waits for a connection no longer than 5 s', async () => {
     const opened = await open(urlOf(address), {}, 1);
-    let release: (() => void) | undefined;
-    const first = opened.use(() => new Promise<void>((resolve) => (release = resolve)));
-    await until(() => release !== undefined);
+    const release = await held(opened);
     await expect(ask(opened, 'SELECT 1')).rejects.toThrow(/1 connection.* 5 s/);
     expect(opened.numbers()).toEqual({ open: 1, busy: 1, waiting: 0, errors: 1 });
-    release?.();
-    await first;
+    await release();
   });
 
   test('lets nobody wait once it is closed', async () => {
     const opened = await open(urlOf(address), {}, 1);
-    let release: (() => void) | undefined;
-    const first = opened.use(() => new Promise<void>((resolve) => (release = resolve)));
-    await until(() => release !== undefined);
+    const release = await held(opened);
     const second = ask(opened, 'SELECT 1');
     const closed = expect(second).rejects.toThrow('are closed');
     await opened.close();
     await closed;
     await expect(ask(opened, 'SELECT 1')).rejects.toThrow('are closed');
-    release?.();
-    await first;
+    await release();
     await until(() => opened.numbers().open === 0);
   });
 

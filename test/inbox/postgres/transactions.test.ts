@@ -1,20 +1,15 @@
 import { noteText } from '../../../src/describe.ts';
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DataError } from '../../../src/errors.ts';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
 import { open, takeOne } from '../stores.ts';
 import { all, arrivalOf } from '../support.ts';
-import { inboxIn } from './database.ts';
+import { describeWithPostgres, inboxIn } from './database.ts';
 
-const shared = await sharedPostgres();
-
-describe.skipIf(shared === undefined)('a transaction of the inbox on PostgreSQL', () => {
-  const address = shared ?? { version: 0, port: 0, socketDirectory: '', password: '' };
-
+describeWithPostgres('a transaction of the inbox on PostgreSQL', (address) => {
   it('depends on no setting of the role or the database, and waits for the disk', async () => {
     const database = await newDatabase(address);
     const inbox = inboxIn(address, { database });
