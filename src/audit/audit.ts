@@ -54,7 +54,10 @@ export interface AuditCounts {
   readonly notJudged: number;
 }
 
-/** Compares what can be pulled with what was received. `close` removes the files that it may have made. */
+/**
+ * Compares what can be pulled with what was received. `run` walks the service's list, and looks then for received leads that the
+ * list does not have; `findings` and `counts` give the result. `close` removes the temporary files.
+ */
 export class Audit {
   /** The filter as it checked the service's leads, for notes about it. */
   readonly matcher: LeadMatcher;
