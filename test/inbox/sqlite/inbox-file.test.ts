@@ -1,11 +1,12 @@
 import { noteText } from '../../../src/describe.ts';
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { until } from '../../support/until.ts';
 import { open, takeOne } from '../stores.ts';
-import { arrivalOf, freshFile } from '../support.ts';
+import { all, arrivalOf, freshDirectory, freshFile } from '../support.ts';
 
 it.each([
   ['deleted', 'was deleted or moved', (path: string) => rmSync(path)],
@@ -45,4 +46,26 @@ it('goes on where the log is emptied once it is copied, as programs do that back
   }
   other.close();
   await inbox.close();
+});
+
+it('fails what was taken in where the file cannot be looked at once it is committed', async () => {
+  const [directory, link] = [freshDirectory(), join(freshDirectory(), 'link')];
+  symlinkSync(directory, link);
+  const inbox = await open(join(link, 'inbox.db'));
+  rmSync(link);
+  symlinkSync(link, link);
+  const taken = await Promise.allSettled(['a', 'b', 'c'].map((id) => takeOne(inbox, arrivalOf({ id }))));
+  const rejected = { status: 'rejected', reason: expect.any(CannotStoreError) as unknown };
+  expect(taken).toMatchObject([rejected, rejected, rejected]);
+  const found = await open(join(directory, 'inbox.db'));
+  expect(await all(found.leads({}))).toHaveLength(3);
+});
+
+it('keeps an inbox file, its companions and its directory to their owner', async () => {
+  const path = join(freshDirectory(), 'deep', 'inbox.db');
+  await takeOne(await open(path), arrivalOf({ id: 'a' }));
+  const modes = [path, `${path}-wal`, `${path}-shm`, dirname(path)].map(
+    (file) => statSync(file).mode & 0o777,
+  );
+  expect(modes).toEqual([0o600, 0o600, 0o600, 0o700]);
 });

@@ -1,9 +1,31 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Inbox, StoredDelivery } from '../../../src/inbox/inbox.ts';
-import { repairOutputFile } from '../../../src/receiver/targets/append.ts';
+import { lostLines, repairOutputFile } from '../../../src/receiver/targets/append.ts';
 import { freshHome } from '../../support/run.ts';
+
+it.each<readonly [string, string, string]>([
+  ['nothing is cut', 'a\nb\nc\n', ''],
+  ['somebody else writes behind them', 'a\nb\nc\nelse\n', ''],
+  ['somebody else writes before and behind them', 'a\nX\nb\nc\nY\n', ''],
+  ['the file is cut at a line before they are written', 'b\nc\n', ''],
+  ['they stand behind a part of another line', '{"xb\nc\n', 'b\n'],
+  ['their last line is cut', 'a\nb\nc', 'c\n'],
+  ['their last line is gone', 'a\nb\n', 'c\n'],
+  ['their first line is cut', 'a\nb', 'b\nc\n'],
+  ['all of them are gone', 'a\n', 'b\nc\n'],
+  ['the file is empty', '', 'b\nc\n'],
+  ['others stand in their place', 'a\nx\ny\n', 'b\nc\n'],
+])('where %s, names the lines to write again', async (_, now, lost) => {
+  const handle = await open(join(freshHome(), 'out'), 'w+');
+  await handle.write(now);
+  const { size } = await handle.stat();
+  const found = await lostLines(handle, Buffer.from('b\nc\n'), { start: 2, size });
+  await handle.close();
+  expect(Buffer.from(found).toString()).toBe(lost);
+});
 
 it('knows the leads of a file by the field that is their id, and those from before it was set', async () => {
   const path = join(freshHome(), 'leads.ndjson');
