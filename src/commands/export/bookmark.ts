@@ -4,10 +4,8 @@ import { readJsonState, writeJsonState } from '../../files/json-state.ts';
 import { readCreatedAt, type RawLead } from '../../lead/raw-lead.ts';
 import { RunMemory, type Completion, type LeadQuery, type RunBefore } from '../../service/listing-types.ts';
 
-export const outputFile = z.object({
+const outputFile = z.object({
   bytes: z.int(),
-  /** The digest of all bytes, in hexadecimal digits. */
-  sha256: z.string(),
   format: z.string(),
   gzip: z.boolean(),
   columns: z.nullable(z.readonly(z.array(z.string()))),
@@ -32,7 +30,7 @@ export const bookmarkSchema = z.object({
   file: z.optional(outputFile),
 });
 
-/** A file as it was left, known by its content: it may have been renamed or copied since. */
+/** A file as a run left it, known by its length and form: it may have been renamed or copied since. */
 export type OutputFile = z.output<typeof outputFile>;
 
 export type Bookmark = z.output<typeof bookmarkSchema>;

@@ -1,13 +1,16 @@
+import { open } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { DataError, UsageError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import { isSameFile, sizeOf } from './known-file.ts';
+import { digestFrom } from '../../files/append-durably.ts';
+import { withOutputErrors } from '../../files/errors.ts';
 import { readJsonState } from '../../files/json-state.ts';
-import { bookmarkSchema, outputFile } from './bookmark.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
 import { positionSchema } from '../../service/pagers/position-schema.ts';
-import type { ExportOptions } from './options.ts';
+import { bookmarkSchema } from './bookmark.ts';
+import type { ExportOptions } from './command.ts';
+import { sizeOf } from './known-file.ts';
 
 const counts = z.object({
   leads: z.int(),
@@ -31,10 +34,10 @@ const checkpointSchema = z.object({
   counts,
   /** With a complete walk: what the bookmark file is to hold once the output has its name. */
   bookmark: z.nullable(bookmarkSchema),
-  /** The file to which the partial one is appended; otherwise the partial one gets its name. */
-  appendTo: z.nullable(outputFile),
-  /** Everything is written but has no name yet: the file will be this once it has its name. */
-  becomes: z.optional(outputFile),
+  /** The partial file is appended to an output of this length; null: it gets the name of the output. */
+  appendTo: z.nullable(z.int()),
+  /** The output once it is complete: its length, and the digest of what this export adds to it. */
+  becomes: z.optional(z.object({ bytes: z.int(), sha256: z.string() })),
 });
 
 export type Checkpoint = z.output<typeof checkpointSchema>;
@@ -113,14 +116,22 @@ export async function findInterrupted(
   return undefined;
 }
 
-/** Whether the output is the file that a complete walk made. Its partial file is still there where it was appended. */
-async function isPublished(
-  { position, bytes, appendTo, becomes }: Checkpoint,
-  path: string,
-  hasPartial: boolean,
-): Promise<boolean> {
-  if (position !== null) return false;
-  if (becomes !== undefined) return isSameFile(path, becomes);
+/** Whether the output is complete. Its partial file is still there where it was appended. */
+async function isPublished(checkpoint: Checkpoint, path: string, hasPartial: boolean): Promise<boolean> {
+  if (checkpoint.position !== null) return false;
+  if (checkpoint.becomes !== undefined) return hasBecome(path, checkpoint);
   // Without a bookmark, the length is all that is kept of a partial file that gets its name.
-  return !hasPartial && appendTo === null && (await sizeOf(path)) === bytes;
+  return !hasPartial && checkpoint.appendTo === null && (await sizeOf(path)) === checkpoint.bytes;
+}
+
+export async function hasBecome(path: string, { becomes, appendTo }: Checkpoint): Promise<boolean> {
+  if (becomes === undefined || (await sizeOf(path)) !== becomes.bytes) return false;
+  return withOutputErrors(path, async () => {
+    const file = await open(path);
+    try {
+      return (await digestFrom(file, appendTo ?? 0)) === becomes.sha256;
+    } finally {
+      await file.close();
+    }
+  });
 }

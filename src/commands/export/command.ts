@@ -1,5 +1,91 @@
+import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { type RecordFormat, recordFormats } from '../../output/records/record-types.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
-import { flags, settleOptions } from './options.ts';
+import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { pollInterval } from '../flags/flag-values.ts';
+import { acceptIncompleteFlag, fieldsFlag, filterFlags, formatFlags } from '../flags/shared-flags.ts';
+
+const delimiter: ValueType<string> = {
+  parse: (typed) => {
+    const character = /^(tab|\\t)$/i.test(typed) ? '\t' : typed;
+    return /^[^"\r\n\w\s]$|^\t$/.test(character) ? character : undefined;
+  },
+  expected: "one character such as ';', or tab",
+};
+
+export const flags = {
+  output: {
+    short: 'o',
+    value: 'file',
+    type: text,
+    help: 'write to a file that appears when it is complete; with --bookmark, append to it',
+  },
+  replace: {
+    with: ['--bookmark', '--output'],
+    without: ['--follow'],
+    help: 'with --bookmark: replace the file of -o by what is new',
+  },
+  resume: {
+    with: ['--output'],
+    help: 'continue an -o that was interrupted, kill -9 included',
+  },
+  ...acceptIncompleteFlag,
+  skipInvalid: { help: 'leave out records that are no valid JSON; each is named, and the exit code is 6' },
+  gzip: { eitherWay: true, without: ['--format xlsx'], help: 'compress; automatic for -o NAME.gz' },
+  fields: {
+    ...fieldsFlag.fields,
+    help: 'only these, such as id,contact.email; in CSV and workbooks: more columns',
+  },
+  limit: {
+    short: 'n',
+    value: 'n',
+    type: wholeNumber(1),
+    without: ['--bookmark'],
+    help: 'stop after this many leads',
+  },
+  ...formatFlags(recordFormats),
+  format: { value: 'form', type: oneOf(recordFormats), otherwise: 'ndjson, or as -o FILE ends' },
+  escape: { negated: true, with: ['--format csv'], help: 'CSV for programs: no apostrophe before + - = @' },
+  bom: { with: ['--format csv'], help: 'CSV for Excel: begin with a byte order mark' },
+  delimiter: {
+    value: 'character',
+    type: delimiter,
+    with: ['--format csv'],
+    otherwise: ',',
+    help: "CSV: between cells, such as ';' or tab",
+  },
+  ...filterFlags,
+  ...inGroup('Again and again', {
+    bookmark: {
+      value: 'file',
+      type: text,
+      without: ['--format xlsx'],
+      help: 'only what is new since the last complete run with this file',
+    },
+    overlap: {
+      value: 'duration',
+      type: duration,
+      with: ['--bookmark | --follow'],
+      otherwise: '24h',
+      help: 'how late a lead may come and still be found',
+    },
+    follow: {
+      value: 'duration',
+      type: pollInterval,
+      bare: '30s',
+      without: ['--until', '--in', '--format xlsx'],
+      help: 'keep polling for new leads',
+    },
+  }),
+  ...inGroup('Requests', {
+    pageSize: { value: 'n', type: wholeNumber(1), help: 'leads in one request' },
+    concurrency: {
+      value: 'n',
+      type: wholeNumber(1, 32),
+      help: 'requests at once, where pages or offsets are numbered',
+    },
+  }),
+} satisfies Flags;
 
 export default command({
   name: 'export',
@@ -20,3 +106,18 @@ export default command({
   ],
   load: () => import('./run.ts'),
 });
+
+type TypedOptions = OptionsOf<typeof flags>;
+
+export interface ExportOptions extends Omit<TypedOptions, 'format' | 'gzip'> {
+  readonly format: RecordFormat;
+  readonly gzip: boolean;
+}
+
+/** `-o -` is stdout; the ending of another name says how to write, where no flag does. */
+function settleOptions(typed: TypedOptions): ExportOptions {
+  const output = typed.output === '-' ? undefined : typed.output;
+  const [, ending, gz] = /(?:\.(\w+?))?(\.gz)?$/i.exec(output ?? '') ?? [];
+  const format = typed.format ?? recordFormats.find((form) => form === ending?.toLowerCase());
+  return { ...typed, output, format: format ?? 'ndjson', gzip: typed.gzip ?? gz !== undefined };
+}

@@ -1,27 +1,21 @@
 import { stat } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
-import { digestFile, type FileDigest, hexOf, isUnchanged } from '../../files/append-durably.ts';
-import type { Bookmark, OutputFile } from './bookmark.ts';
 import { withOutputErrors } from '../../files/errors.ts';
-import type { ExportOptions } from './options.ts';
 import { leadColumns } from '../../output/records/csv.ts';
-
-export interface KnownFile {
-  readonly file: OutputFile;
-  readonly digest: FileDigest;
-}
+import type { Bookmark, OutputFile } from './bookmark.ts';
+import type { ExportOptions } from './command.ts';
 
 const otherPlace = 'name another file, or use --replace to keep only what is new';
 
 /**
- * Finds the file to append to; undefined where it does not exist, or an empty one. Throws a `UsageError` for a file
- * that the bookmark does not know by its length and digest, so that nothing of another origin is appended to or lost.
+ * Finds the file of the last run with this bookmark, to which this run appends; undefined where there is none, or an empty one.
+ * Throws a `UsageError` for a file that the bookmark does not know by its length and form.
  */
 export async function findKnownFile(
   path: string,
   options: ExportOptions,
   bookmark: Bookmark | undefined,
-): Promise<KnownFile | undefined> {
+): Promise<OutputFile | undefined> {
   const size = await sizeOf(path);
   if (size === undefined || size === 0) return undefined;
   if (bookmark === undefined) throw unknownFile(path, 'there is no bookmark yet');
@@ -30,49 +24,12 @@ export async function findKnownFile(
   if (file.bytes !== size) {
     throw unknownFile(path, `it has ${size} bytes, and had ${file.bytes} when the bookmark was written`);
   }
-  const digest = await digestIfKnown(path, file);
-  if (digest === undefined) throw unknownFile(path, 'its content has changed since the bookmark was written');
   checkForm(path, options, file);
-  return { file, digest };
+  return file;
 }
-
-/**
- * Rereads the file at the end of a walk, or after a crash, where more bytes may stand after the known ones. Throws a `UsageError`
- * when it does not begin with those any more.
- */
-export async function reopenKnownFile(
-  path: string,
-  file: OutputFile,
-  earlier: FileDigest | undefined,
-): Promise<KnownFile> {
-  const isSame = earlier !== undefined && (await isUnchanged(path, earlier));
-  const digest = isSame ? earlier : await digestIfKnown(path, file);
-  if (digest === undefined) throw changedMeanwhile(path);
-  return { file, digest };
-}
-
-/** Resolves to undefined when the path does not begin with the bytes of the file. */
-async function digestIfKnown(path: string, file: OutputFile): Promise<FileDigest | undefined> {
-  const digest = await digestFile(path, file.bytes);
-  return digest.bytes === file.bytes && hexOf(digest) === file.sha256 ? digest : undefined;
-}
-
-export const isSameFile = async (path: string, file: OutputFile): Promise<boolean> =>
-  (await sizeOf(path)) === file.bytes && (await digestIfKnown(path, file)) !== undefined;
 
 export const changedMeanwhile = (path: string): UsageError =>
   new UsageError(`cannot append to ${path}: it has changed since this export began`, { hint: otherPlace });
-
-export async function sizeOf(path: string): Promise<number | undefined> {
-  return withOutputErrors(path, async () => {
-    try {
-      return (await stat(path)).size;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
-  });
-}
 
 const unknownFile = (path: string, reason: string): UsageError =>
   new UsageError(`${path} is not the file that this bookmark knows: ${reason}`, { hint: otherPlace });
@@ -98,4 +55,15 @@ function checkForm(path: string, options: ExportOptions, file: OutputFile): void
 function formText({ format, gzip, columns, delimiter }: OutputForm): string {
   const header = columns === null ? '' : ` with the columns ${columns.join(delimiter ?? '')}`;
   return `${gzip ? 'compressed ' : ''}${format}${header}`;
+}
+
+export async function sizeOf(path: string): Promise<number | undefined> {
+  return withOutputErrors(path, async () => {
+    try {
+      return (await stat(path)).size;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  });
 }

@@ -12,7 +12,7 @@ import type { Position } from '../../service/pagers/position.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { type Bookmark, IncrementalWindow, readBookmark } from './bookmark.ts';
 import type { Totals } from './checkpoint.ts';
-import type { ExportOptions } from './options.ts';
+import type { ExportOptions } from './command.ts';
 
 const usualOverlapMs = 86_400_000;
 

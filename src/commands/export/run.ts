@@ -5,7 +5,7 @@ import { findOutputPlace, regularFile } from '../../files/output-place.ts';
 import { counted, summaryLine } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
 import { filePaths } from './checkpoint.ts';
-import type { ExportOptions } from './options.ts';
+import type { ExportOptions } from './command.ts';
 import { exportToFile } from './to-file.ts';
 import { exportToStream } from './to-stream.ts';
 import { noTotals, type Written } from './plan.ts';

@@ -1,20 +1,5 @@
-import { rm } from 'node:fs/promises';
-import { messageOf } from '../../errors.ts';
-import { writeJsonState } from '../../files/json-state.ts';
 import { PartialFile } from '../../files/partial.ts';
-import { linesIn, unpacked } from '../../files/read.ts';
-import { bufferOf } from '../../json/bytes.ts';
-import { identifiedRecord } from '../../json/lead-reader.ts';
-import type { ScannedRecord } from '../../json/scanner.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
-import { gzipSink } from '../../output/records/gzip.ts';
-import type { ByteSink } from '../../output/records/record-types.ts';
-import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import type { StatusLine } from '../../output/terminal/status-line.ts';
-import { IncompleteError } from '../../service/listing-types.ts';
-import { mayHelpFromStart } from '../../service/listing-types.ts';
-import type { Position } from '../../service/pagers/position.ts';
 import { startOf } from './bookmark.ts';
 import {
   type Checkpoint,
@@ -22,18 +7,9 @@ import {
   type FilePaths,
   findInterrupted,
   type Interrupted,
-  partialIsOutput,
 } from './checkpoint.ts';
-import { findKnownFile, type KnownFile } from './known-file.ts';
-import {
-  type Destination,
-  type ExportPlan,
-  type ExportRequest,
-  noTotals,
-  planExport,
-  type Publication,
-  type Written,
-} from './plan.ts';
+import { exportIdentity, openFileDestination } from './file-destination.ts';
+import { type ExportRequest, noTotals, planExport, type Publication, type Written } from './plan.ts';
 import { publishFile } from './publish.ts';
 import { exportLeads } from './walk.ts';
 
@@ -50,11 +26,12 @@ export async function exportToFile(request: ExportRequest, paths: FilePaths): Pr
     'lead of an interrupted export was',
     'leads of an interrupted export were',
   );
-  // The next increment would replace this one, before it was read.
-  if (options.bookmark === undefined || options.replace) {
+  // The next increment would replace this one before it was read.
+  if (options.replace)
+    context.messages.note('finished', `${message} finished; run it again for what is new since`);
+  const isAll = options.bookmark === undefined && options.follow === undefined;
+  if (options.replace || isAll) {
     Object.assign(totals, counts);
-    if (options.replace)
-      context.messages.note('finished', `${message} finished; run it again for what is new since`);
     return { before: counts.leads, publication };
   }
   if (counts.leads > 0 || publication !== undefined) {
@@ -92,7 +69,7 @@ async function writeFile(
   const plan = await planExport(request, checkpoint?.startedAt ?? context.clock.now());
   Object.assign(totals, checkpoint?.counts);
   const before = totals.leads;
-  const destination = await openDestination(plan, paths, checkpoint);
+  const destination = await openFileDestination(plan, paths, checkpoint);
   if (destination !== undefined) return { before, publication: await exportLeads(plan, destination) };
   const leads = counted(before, 'lead', 'leads');
   context.messages.note(
@@ -101,227 +78,4 @@ async function writeFile(
   );
   Object.assign(totals, noTotals());
   return writeFile(request, paths);
-}
-
-/**
- * Undefined where the leads of the partial file cannot be known again, since the walk that wrote them got their ids from outside of
- * them. Throws a `UsageError` where the output or the flags are not those of the checkpoint.
- */
-async function openDestination(
-  plan: ExportPlan,
-  paths: FilePaths,
-  checkpoint: Checkpoint | undefined,
-): Promise<FileDestination | undefined> {
-  const { options } = plan;
-  const identity = exportIdentity(plan);
-  if (checkpoint !== undefined) checkSameExport(checkpoint, identity, paths);
-  const target =
-    options.bookmark === undefined || options.replace
-      ? undefined
-      : await findKnownFile(paths.file, options, plan.bookmark);
-  if (checkpoint !== undefined && !(await preloadIds(plan, paths.partial, checkpoint))) return undefined;
-  const file =
-    checkpoint === undefined
-      ? await PartialFile.create(paths.partial, paths.mode)
-      : await PartialFile.resume(paths.partial, checkpoint.bytes);
-  try {
-    const plain: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
-    const compression = options.gzip && partialIsOutput(options) ? gzipSink(plain) : undefined;
-    const records = await recordWriter('ndjson', compression ?? plain);
-    const parts = { paths, identity, file, records, compression, target };
-    return new FileDestination(plan, parts, checkpoint);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
-
-const checkpointEveryMs = 250;
-const checkpointEveryBytes = 16 * 1024 * 1024;
-
-interface Parts {
-  readonly paths: FilePaths;
-  /** It holds a digest of all ids of the bookmark, and is made once for all checkpoints. */
-  readonly identity: Checkpoint['of'];
-  readonly file: PartialFile;
-  readonly records: Awaited<ReturnType<typeof recordWriter>>;
-  readonly compression: ReturnType<typeof gzipSink> | undefined;
-  readonly target: KnownFile | undefined;
-}
-
-/** A partial file with a checkpoint beside it, which says how much of it is on disk and where the next page begins. */
-class FileDestination implements Destination {
-  readonly status: StatusLine | undefined;
-  readonly #plan: ExportPlan;
-  readonly #parts: Parts;
-  #latest: Checkpoint;
-  #saved: Checkpoint | undefined;
-  #savedAt: number;
-
-  constructor(plan: ExportPlan, parts: Parts, from: Checkpoint | undefined) {
-    this.status = plan.context.status;
-    this.#plan = plan;
-    this.#parts = parts;
-    this.#saved = from;
-    this.#savedAt = plan.context.clock.now();
-    this.#latest = this.#checkpoint(from?.position ?? { style: 'start' });
-  }
-
-  begin(): Promise<void> {
-    return this.#save();
-  }
-
-  position(): Position | undefined {
-    return this.#latest.position ?? undefined;
-  }
-
-  write(leads: readonly RawLead[]): Promise<void> {
-    return this.#parts.records.write(leads);
-  }
-
-  async pageEnd(next: Position | undefined): Promise<void> {
-    await this.#parts.records.flush();
-    if (this.#parts.compression !== undefined && !(await this.#parts.compression.cut())) return;
-    if (next === undefined) return;
-    this.#latest = this.#checkpoint(next);
-    const grown = this.#latest.bytes - (this.#saved?.bytes ?? 0);
-    const waitedMs = this.#plan.context.clock.now() - this.#savedAt;
-    if (waitedMs >= checkpointEveryMs || grown >= checkpointEveryBytes) await this.#save();
-  }
-
-  walkEnd(): Promise<void> {
-    return this.#save();
-  }
-
-  async end(): Promise<Publication | undefined> {
-    const plan = this.#plan;
-    const { paths, target, file, records } = this.#parts;
-    await records.end();
-    this.#latest = this.#checkpoint(null, plan.window?.bookmark(plan.account) ?? null);
-    await this.#save();
-    return publishFile({ plan, paths, checkpoint: this.#latest, target }, file);
-  }
-
-  async breakOff(error: unknown): Promise<string | undefined> {
-    const { options } = this.#plan;
-    const { checkpoint, partial } = this.#parts.paths;
-    const isUnproven = error instanceof IncompleteError;
-    // A flush that fails makes saving fail as well, which says it.
-    if (isUnproven) await this.#flush().catch(() => undefined);
-    const readsFromStart = isUnproven || (options.bookmark !== undefined && mayHelpFromStart(error));
-    const { leads, withoutId } = this.#latest.counts;
-    // Read from the first page, records without ids would be written again.
-    if (readsFromStart && withoutId > 0) {
-      await rm(checkpoint, { force: true });
-      const records = counted(withoutId, 'record without an id', 'records without an id');
-      return `${partial} is kept until the next run, which starts over for its ${records}; --accept-incomplete takes what comes for everything`;
-    }
-    if (isUnproven) this.#latest = { ...this.#latest, position: { style: 'start' } };
-    // After a complete walk the file may have its name, which only the checkpoint knows until the bookmark does.
-    else if (leads === 0 && this.#latest.position !== null) {
-      await rm(checkpoint, { force: true });
-      await rm(partial, { force: true });
-      return undefined;
-    }
-    return this.#keepPages(isUnproven);
-  }
-
-  close(): Promise<void> {
-    return this.#parts.file.close();
-  }
-
-  async #keepPages(isUnproven: boolean): Promise<string> {
-    const { options, context, totals } = this.#plan;
-    // The last page, if it proves nothing, is kept after the checkpoint: it is to be read and counted again.
-    let { leads } = isUnproven ? totals : this.#latest.counts;
-    try {
-      await this.#save();
-    } catch (failure) {
-      leads = this.#saved?.counts.leads ?? 0;
-      // The first failure is the one to report; the checkpoint before it still holds.
-      context.messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
-    }
-    const resumes = options.bookmark !== undefined;
-    const how = isUnproven
-      ? `the next run reads the list again; ${resumes ? '' : '--resume '}--accept-incomplete takes them for everything`
-      : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
-    const where = this.#latest.position === null ? '' : ` in ${this.#parts.paths.partial}`;
-    return `${counted(leads, 'lead is', 'leads are')} kept${where}: ${how}`;
-  }
-
-  async #flush(): Promise<void> {
-    await this.#parts.records.flush();
-    await this.#parts.compression?.cut(1);
-  }
-
-  /** The partial file is synced first: a checkpoint never describes bytes that are not on disk. */
-  async #save(): Promise<void> {
-    if (this.#saved === this.#latest) return;
-    await this.#parts.file.sync();
-    await writeJsonState(this.#parts.paths.checkpoint, this.#latest);
-    this.#saved = this.#latest;
-    this.#savedAt = this.#plan.context.clock.now();
-  }
-
-  #checkpoint(position: Checkpoint['position'], bookmark: Checkpoint['bookmark'] = null): Checkpoint {
-    const { identity, target, file } = this.#parts;
-    return {
-      version: 1,
-      startedAt: this.#plan.startedAt,
-      of: identity,
-      appendTo: target?.file ?? null,
-      position,
-      bytes: file.size,
-      bookmark,
-      counts: { ...this.#plan.totals },
-    };
-  }
-}
-
-/** The facts that must not change between an export and its resumption. */
-function exportIdentity({ account, query, options, bookmark }: ExportPlan): Record<string, unknown> {
-  const { format, fields = null, gzip, limit = null, pageSize = null } = options;
-  const isoTime = (ms: number | undefined): string | null =>
-    ms === undefined ? null : new Date(ms).toISOString();
-  return {
-    ...account,
-    since: isoTime(query.since),
-    until: isoTime(query.until),
-    format,
-    fields,
-    gzip,
-    limit,
-    pageSize,
-    bookmark: options.bookmark !== undefined && startOf(bookmark),
-    escape: options.escape,
-    bom: options.bom,
-    delimiter: options.delimiter ?? null,
-  };
-}
-
-/**
- * Reads the ids and times of the records that the partial file holds. False where the walk that wrote them found ids outside
- * of them.
- */
-async function preloadIds(plan: ExportPlan, path: string, { bytes, counts }: Checkpoint): Promise<boolean> {
-  const { window, options, service } = plan;
-  if (bytes === 0) return true;
-  const { id: idName } = service.dialect;
-  let withoutId = 0;
-  const isCompressed = options.gzip && partialIsOutput(options);
-  for await (const lines of linesIn(unpacked(path, isCompressed, bytes))) {
-    for (const line of lines) {
-      const record = recordIn(bufferOf(line.bytes), idName);
-      if (record.id === undefined) withoutId += 1;
-      else plan.ids.preload(record.id);
-      window?.remember(record);
-    }
-  }
-  return withoutId <= counts.withoutId;
-}
-
-/** Documents of CouchDB have their id under `_id`; without unwrapping, an id that no lead of the walk has does no harm. */
-function recordIn(line: Buffer, idName: string | undefined): ScannedRecord {
-  const record = identifiedRecord(line, 0, idName);
-  return record.hasId || idName !== undefined ? record : identifiedRecord(line, 0, '_id');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { flags as auditFlags } from '../../../src/commands/audit/command.ts';
 import { flags as checkFlags } from '../../../src/commands/check/command.ts';
-import { flags as exportFlags } from '../../../src/commands/export/options.ts';
+import { flags as exportFlags } from '../../../src/commands/export/command.ts';
 import { flags as listFlags } from '../../../src/commands/list/command.ts';
 import { flags as listenFlags } from '../../../src/commands/listen/command.ts';
 import { flags as sandboxFlags } from '../../../src/commands/sandbox/command.ts';
