@@ -47,7 +47,7 @@ export async function openFileDestination(
   const identity = exportIdentity(plan);
   if (checkpoint !== undefined) checkSameExport(checkpoint, identity, paths);
   const isAppended = options.bookmark !== undefined && !options.replace;
-  const known = isAppended ? await findKnownFile(paths.file, options, plan.bookmark) : undefined;
+  const knownFile = isAppended ? await findKnownFile(paths.file, options, plan.bookmark) : undefined;
   if (checkpoint !== undefined && !(await preloadIds(plan, paths.partial, checkpoint))) return undefined;
   const file =
     checkpoint === undefined
@@ -57,7 +57,7 @@ export async function openFileDestination(
     const plain: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
     const compression = options.gzip && partialIsOutput(options) ? gzipSink(plain) : undefined;
     const records = await recordWriter('ndjson', compression ?? plain);
-    const parts = { paths, identity, file, records, compression, appendTo: known?.bytes ?? null };
+    const parts = { paths, identity, file, records, compression, appendTo: knownFile?.bytes ?? null };
     return new FileDestination(plan, parts, checkpoint);
   } catch (error) {
     await file.close();

@@ -8,8 +8,8 @@ import type { ExportOptions } from './command.ts';
 const otherPlace = 'name another file, or use --replace to keep only what is new';
 
 /**
- * Finds the file of the last run with this bookmark, to which this run appends; undefined where there is none, or an empty one.
- * Throws a `UsageError` for a file that the bookmark does not know by its length and form.
+ * Finds the file that the last run with this bookmark wrote, for this run to append to. Returns undefined for a path with no
+ * file, or with an empty one. Throws a `UsageError` for a file that has another length or form than the bookmark says.
  */
 export async function findKnownFile(
   path: string,

@@ -84,7 +84,7 @@ async function place(publishing: Publishing, partial: PartialFile): Promise<Outp
   }
 }
 
-/** Undefined where the output is begun or replaced. */
+/** Returns undefined when this export begins the output or replaces it. */
 async function lengthToAppendTo(
   { plan, paths, checkpoint }: Publishing,
   size: number,

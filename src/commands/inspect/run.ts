@@ -16,7 +16,7 @@ import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
-import type { InspectOptions } from './options.ts';
+import type { InspectOptions } from './command.ts';
 import { servePage } from './serve-page.ts';
 
 export async function run(options: InspectOptions, context: Context): Promise<Outcome> {
