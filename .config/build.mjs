@@ -40,7 +40,7 @@ const loadedTogether = {
     'service/client/service',
     'http/client/quick-client',
     'commands/flags/resolve-filter',
-    'output/filter-notes',
+    'output/walk-notes',
     'commands/flags/polling',
     'output/records/record-writer',
     'output/records/json-members',

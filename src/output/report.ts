@@ -2,7 +2,7 @@ import type { Host } from '../host.ts';
 import type { TestCase, TestSuite } from './junit.ts';
 import { write, writeJson } from './stdout.ts';
 import { type Marks, marksFor, type Palette, paletteFor, sanitize, wrapWidth } from './terminal/terminal.ts';
-import { wrap } from './wrap.ts';
+import { wrap } from './text-width.ts';
 
 type Outcome = keyof Marks;
 

@@ -1,7 +1,7 @@
-import measure from 'fast-string-truncated-width';
 import type { Host } from '../host.ts';
 import { write } from './stdout.ts';
-import { paletteFor, terminalWidth, sanitize } from './terminal/terminal.ts';
+import { paletteFor, sanitize, terminalWidth } from './terminal/terminal.ts';
+import { textWidth, truncate, widestOf } from './text-width.ts';
 
 export interface TableOptions extends FitOptions {
   /** The columns of the terminal; undefined when piped, where nothing is cut. */
@@ -69,6 +69,7 @@ interface Column {
   readonly cells: readonly string[];
 }
 
+/** Drops the column with this head, or shortens its times. */
 export type NarrowingStep = { readonly drop: string } | { readonly shorten: string };
 
 export interface FitOptions {
@@ -78,8 +79,6 @@ export interface FitOptions {
   readonly right?: readonly string[];
   /** Steps for a narrow terminal: they are taken in this order, and only as many as are needed. */
   readonly narrowing?: readonly NarrowingStep[];
-  /** Shortens the cells of a column that a step of `narrowing` names. */
-  readonly short?: (cells: readonly string[]) => readonly string[];
 }
 
 interface FittedColumn extends Column {
@@ -100,7 +99,7 @@ interface Measured extends Column {
 function fitColumns(
   all: readonly Column[],
   width: number | undefined,
-  { whole = [], narrowing = [], short = (cells) => cells }: FitOptions,
+  { whole = [], narrowing = [] }: FitOptions,
 ): readonly FittedColumn[] {
   const toMeasured = ({ head, cells }: Column): Measured => ({
     head,
@@ -116,7 +115,9 @@ function fitColumns(
       'drop' in step
         ? columns.filter(({ head }) => head !== step.drop)
         : columns.map((column) =>
-            column.head === step.shorten ? toMeasured({ ...column, cells: short(column.cells) }) : column,
+            column.head === step.shorten
+              ? toMeasured({ ...column, cells: shortTimes(column.cells) })
+              : column,
           );
   }
   return narrowed(columns, roomFor(columns, width));
@@ -180,31 +181,4 @@ export function relativeTime(time: number, now: number): string {
     return time > now ? `in ${amount}` : `${amount} ago`;
   }
   return 'now';
-}
-
-/**
- * Returns the columns that a text takes on a terminal: wide characters and emoji take two, combining marks
- * zero. A spacing combining mark, such as a vowel of Devanagari, takes one, as in xterm, tmux and VTE.
- */
-export const textWidth = (text: string): number =>
-  plain.test(text) ? text.length : measure(text).width + (text.match(spacingMark)?.length ?? 0);
-
-export const widestOf = (texts: readonly string[]): number =>
-  texts.reduce((widest, text) => Math.max(widest, textWidth(text)), 0);
-
-/** Most text is plain and needs no patterns for emoji, which take milliseconds to compile. */
-const plain = /^[\x20-\x7e]*$/;
-const spacingMark = /\p{Mc}/gu;
-
-/** Cuts a text to `width` columns, between graphemes and with `…` at the end. */
-export const truncate = (text: string, width: number): string =>
-  textWidth(text) <= width ? text : `${text.slice(0, fittingLength(text, width - 1))}…`;
-
-function fittingLength(text: string, width: number): number {
-  for (let limit = width; limit > 0; limit -= 1) {
-    const { index } = measure(text, { limit, ellipsis: '' });
-    // The library cuts a column too late after U+FFFD, which sanitizing inserts, and counts no spacing mark.
-    if (textWidth(text.slice(0, index)) <= width) return index;
-  }
-  return 0;
 }

@@ -12,10 +12,10 @@ import type { Context } from '../../context.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
-import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
+import { type FitOptions, renderTable } from '../../output/table.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { type Palette, paletteFor, terminalWidth, wrapWidth } from '../../output/terminal/terminal.ts';
-import { wrap } from '../../output/wrap.ts';
+import { wrap } from '../../output/text-width.ts';
 import { type SettledLeads, settledState } from './repair.ts';
 
 export interface AuditResult {
@@ -31,7 +31,6 @@ type PrintContext = Pick<Context, 'stdout' | 'messages' | 'env' | 'globals'>;
 const fit: FitOptions = {
   whole: ['CLASS', 'LEAD'],
   narrowing: [{ shorten: 'CREATED' }, { shorten: 'RECEIVED' }, { drop: 'RECEIVED' }, { drop: 'CREATED' }],
-  short: shortTimes,
 };
 
 export async function printTable(

@@ -8,7 +8,7 @@ import { ConfigError, DataError, messageOf, ServiceError } from '../../errors.ts
 import { isInboxThere, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
-import { noteFilters } from '../../output/filter-notes.ts';
+import { noteFilters } from '../../output/walk-notes.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import { openService, type Service } from '../../service/client/service.ts';

@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers';
 import { ask } from '../../config/prompt.ts';
 import type { Context } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
-import { truncate } from '../../output/table.ts';
+
 import { paletteFor, sanitize, wrapWidth } from '../../output/terminal/terminal.ts';
-import { wrap } from '../../output/wrap.ts';
+import { truncate, wrap } from '../../output/text-width.ts';
 
 const leadCount = 6;
 const token = 'demo-token';

@@ -19,7 +19,7 @@ import { proxyFor } from '../../http/client/proxy.ts';
 import { type Style, styleFor } from '../../output/report.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
-import { wrap } from '../../output/wrap.ts';
+import { wrap } from '../../output/text-width.ts';
 import { openService } from '../../service/client/service.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { authorityFor, authorityKeyPath } from '../../tls/local-authority.ts';

@@ -4,7 +4,8 @@ import { FieldPresence, leadFilter, type LeadMatcher } from '../../lead/filter.t
 import { IdSet } from '../../lead/id-set.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { WriterOptions } from '../../output/records/record-types.ts';
-import { counted, noteReplaced } from '../../output/terminal/progress.ts';
+import { counted } from '../../output/terminal/progress.ts';
+import { noteReplaced } from '../../output/walk-notes.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import type { Service } from '../../service/client/service.ts';
 import type { LeadQuery, ListingOptions } from '../../service/listing-types.ts';

@@ -1,7 +1,7 @@
 import { InterruptedError, KeyRejectedError, LeadsError, messageOf, ServiceError } from '../../errors.ts';
 import { InvalidRecord } from '../../json/invalid-record.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
+import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { Batch, Completion, Listing } from '../../service/listing-types.ts';
 import { listLeads } from '../../service/listing.ts';

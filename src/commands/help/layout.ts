@@ -1,4 +1,4 @@
-import { wrap } from '../../output/wrap.ts';
+import { wrap } from '../../output/text-width.ts';
 
 type Row = readonly [term: string, text: string];
 

@@ -5,7 +5,7 @@ import { leadBytes } from '../../lead/raw-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { type Json, parseExact } from '../../json/exact.ts';
 import { textFinder } from '../../lead/filter.ts';
-import { type FitOptions, shortTimes, writeTable } from '../../output/table.ts';
+import { type FitOptions, writeTable } from '../../output/table.ts';
 import { formatInstant } from '../../time/zone.ts';
 import { deliverySummary, objectWriter } from './delivery-json.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
@@ -59,7 +59,6 @@ const fit: FitOptions = {
     { drop: 'REMARK' },
     { drop: 'VERDICT' },
   ],
-  short: shortTimes,
 };
 
 /** A body that is no JSON is searched as the text that it is. */

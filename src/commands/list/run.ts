@@ -9,16 +9,15 @@ import type { Unproven } from '../../service/pagers/pager.ts';
 import { listLeads } from '../../service/listing.ts';
 import type { LeadQuery } from '../../service/listing-types.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
+import { noteFilters, noteMissingFields, noteReplaced } from '../../output/walk-notes.ts';
 import type { ListOptions } from './command.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { cellText, FieldPaths, visitMembers } from '../../output/records/json-members.ts';
 import type { RecordFormat } from '../../output/records/record-types.ts';
-import { noteReplaced } from '../../output/terminal/progress.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
-import { type FitOptions, type NarrowingStep, renderTable, shortTimes } from '../../output/table.ts';
+import { type FitOptions, type NarrowingStep, renderTable } from '../../output/table.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import { formatInstant } from '../../time/zone.ts';
 
@@ -247,7 +246,7 @@ const narrowing: readonly NarrowingStep[] = [
  * times (as `rows` show them) stay whole, and the first field always stays.
  */
 function fitting(fields: readonly string[] | undefined, rows: readonly (readonly string[])[]): FitOptions {
-  if (fields === undefined) return { whole: wholeColumns, narrowing, short: shortTimes };
+  if (fields === undefined) return { whole: wholeColumns, narrowing };
   const times = fields.filter((_, i) => rows.some((row) => isTime(row[i] ?? '')));
   return {
     whole: [...times, 'id'],
@@ -258,7 +257,6 @@ function fitting(fields: readonly string[] | undefined, rows: readonly (readonly
         .reverse()
         .map((drop) => ({ drop })),
     ],
-    short: shortTimes,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { oldestFirst, readCreatedAt, type RawLead } from '../../lead/raw-lead.ts';
 import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
-import { noteFilters } from '../../output/filter-notes.ts';
+import { noteFilters } from '../../output/walk-notes.ts';
 import { listLeads } from '../../service/listing.ts';
 import { RunMemory, type LeadQuery } from '../../service/listing-types.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { truncate } from '../../output/table.ts';
+import { truncate } from '../../output/text-width.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { escapeJson, paletteFor, sanitize, terminalWidth } from '../../output/terminal/terminal.ts';
 import type { DeliveryRunResult, TimedAttempt } from '../../sender/delivery-run.ts';

@@ -9,7 +9,7 @@ import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import { noteFilters } from '../../output/filter-notes.ts';
+import { noteFilters } from '../../output/walk-notes.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { findLeads } from '../show/find-leads.ts';
 import type { SendOptions } from './command.ts';

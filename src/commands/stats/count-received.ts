@@ -6,7 +6,7 @@ import type { DeliveryCount, StoredReceipt } from '../../inbox/query-types.ts';
 import { recordOf, type ScannedRecord } from '../../json/scanner.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { leadBytes, parseLead, readCreatedAt } from '../../lead/raw-lead.ts';
-import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
+import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { renderFields } from '../../output/fields.ts';
 import type { Messages } from '../../output/messages.ts';
 import { write } from '../../output/stdout.ts';
-import { renderTable, widestOf } from '../../output/table.ts';
+import { renderTable } from '../../output/table.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import {
   asksForAscii,
@@ -12,7 +12,7 @@ import {
   terminalWidth,
   wrapWidth,
 } from '../../output/terminal/terminal.ts';
-import { wrap } from '../../output/wrap.ts';
+import { widestOf, wrap } from '../../output/text-width.ts';
 import type { CheckedExpectation } from '../../stats/expectations.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import { noValue, otherValues } from '../../stats/value-counts.ts';

@@ -2,7 +2,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { parseLead, readCreatedAt } from '../../lead/raw-lead.ts';
-import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
+import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';

@@ -3,7 +3,7 @@ import { write } from '../../output/stdout.ts';
 import { besideMark, styleFor } from '../../output/report.ts';
 import { asksForAscii, sanitize, terminalWidth } from '../../output/terminal/terminal.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
-import { wrap } from '../../output/wrap.ts';
+import { wrap } from '../../output/text-width.ts';
 
 /** The verdict of `verify` on one delivery, printed as JSON; it holds no secret and no expected signature. */
 export interface Report {

@@ -3,7 +3,7 @@ import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { library } from '../../front.ts';
-import { type FilterWords, noteFilters } from '../../output/filter-notes.ts';
+import { type FilterWords, noteFilters } from '../../output/walk-notes.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
 import { listLeads } from '../../service/listing.ts';
 import { mayHelpFromStart } from '../../service/listing-types.ts';

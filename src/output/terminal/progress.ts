@@ -1,6 +1,5 @@
 import type { Clock } from '../../time/clock.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
-import type { Messages } from '../messages.ts';
 import type { StatusLine } from './status-line.ts';
 
 /** Earlier estimates are noise. */
@@ -81,19 +80,4 @@ export function summaryLine(totals: WalkTotals, destination = ''): string {
   if (totals.restarts > 0) parts.push(`walked again ${counted(totals.restarts, 'time', 'times')}`);
   if (totals.publication !== undefined) parts.push(totals.publication);
   return parts.join(', ');
-}
-
-export function noteReplaced(cells: number, messages: Pick<Messages, 'note'>): void {
-  const hold = counted(cells, 'cell holds', 'cells hold');
-  messages.note(
-    'replaced',
-    `${hold} U+FFFD in place of what is no character; NDJSON and JSON keep what was sent`,
-  );
-}
-
-export function noteUnreadableTimes(leads: number, messages: Pick<Messages, 'note'>): void {
-  if (leads === 0) return;
-  const keptLeads = counted(leads, 'lead was kept whose', 'leads were kept whose');
-  const age = leads === 1 ? 'its age is unknown' : 'their age is unknown';
-  messages.note('unreadable-time', `${keptLeads} createdAt is missing or no known form of time, so ${age}`);
 }

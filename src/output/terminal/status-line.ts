@@ -1,7 +1,7 @@
 import type { Clock } from '../../time/clock.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { sanitize } from './terminal.ts';
-import { truncate } from '../table.ts';
+import { truncate } from '../text-width.ts';
 
 /** In milliseconds: the line changes well within a second. */
 const redrawMs = 200;

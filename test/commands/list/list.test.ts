@@ -4,7 +4,7 @@ import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, type RunOptions, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
-import { textWidth } from '../../../src/output/table.ts';
+import { textWidth } from '../../../src/output/text-width.ts';
 import { until } from '../../support/until.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);

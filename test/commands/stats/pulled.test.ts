@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { textWidth } from '../../../src/output/table.ts';
+import { textWidth } from '../../../src/output/text-width.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { leads, type RunOptions } from '../../support/run.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { renderTable, shortTimes, textWidth, truncate } from '../../../src/output/table.ts';
+import { renderTable } from '../../../src/output/table.ts';
+import { textWidth } from '../../../src/output/text-width.ts';
 
 const columns = ['ID', 'NAME', 'EMAIL'];
 
@@ -52,7 +53,6 @@ describe('renderTable', () => {
         width,
         whole: ['ID', 'CREATED'],
         narrowing: [{ shorten: 'CREATED' }, { drop: 'NAME' }],
-        short: shortTimes,
         onDrop: (heads) => (dropped = heads),
       });
     expect(at(43)).toContain('2026-01-31T10:00:00Z');
@@ -77,37 +77,5 @@ describe('renderTable', () => {
     const text = renderTable(columns, [['a', '\u001b[2Jx\u202ey\r\nz', '\u009b31m']], { width: 80 });
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(text.split('\n')).toHaveLength(3);
-  });
-});
-
-describe('textWidth', () => {
-  it.each([
-    ['Zoë', 3],
-    ['e\u0301', 1],
-    ['Дмитрий', 7],
-    ['王小明', 6],
-    ['김철수', 6],
-    ['👩‍👩‍👧', 2],
-    ['🇫🇷', 2],
-    ['🚀', 2],
-    // Vowel signs that stand beside their letter take a column; those above and below it take none.
-    ['प्रिया', 5],
-  ])('of %s is %i', (text, width) => {
-    expect(textWidth(text)).toBe(width);
-  });
-});
-
-describe('truncate', () => {
-  it.each([
-    '\ufffd[31mred\ufffd evil',
-    '王小明'.repeat(4),
-    '👩‍💻👍🏽 and more of it',
-    'e\u0301'.repeat(9),
-    'plain text',
-  ])('of %s never takes more than it may', (text) => {
-    for (let width = 1; width < 12; width += 1) {
-      expect(textWidth(truncate(text, width))).toBeLessThanOrEqual(width);
-    }
-    expect(truncate(text, 7)).toMatch(/^.{2,}…$/u);
   });
 });

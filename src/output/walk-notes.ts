@@ -1,8 +1,8 @@
 import { boundOf } from '../lead/filter-condition.ts';
 import type { FieldPresence, LeadMatcher } from '../lead/filter.ts';
 import type { Messages } from './messages.ts';
-import { noteUnreadableTimes } from './terminal/progress.ts';
 import { nearest } from './suggest.ts';
+import { counted } from './terminal/progress.ts';
 
 export interface FilterWords {
   readonly where: string;
@@ -64,3 +64,18 @@ export function noteMissingFields(
 /** `email` means `contact.email`, and so does `contact.emial`. */
 const meantField = (typed: string, names: readonly string[]): string | undefined =>
   names.find((name) => name.endsWith(`.${typed}`)) ?? nearest(typed, names);
+
+export function noteReplaced(cells: number, messages: Pick<Messages, 'note'>): void {
+  const hold = counted(cells, 'cell holds', 'cells hold');
+  messages.note(
+    'replaced',
+    `${hold} U+FFFD in place of what is no character; NDJSON and JSON keep what was sent`,
+  );
+}
+
+export function noteUnreadableTimes(leads: number, messages: Pick<Messages, 'note'>): void {
+  if (leads === 0) return;
+  const keptLeads = counted(leads, 'lead was kept whose', 'leads were kept whose');
+  const age = leads === 1 ? 'its age is unknown' : 'their age is unknown';
+  messages.note('unreadable-time', `${keptLeads} createdAt is missing or no known form of time, so ${age}`);
+}

@@ -1,0 +1,63 @@
+import measure from 'fast-string-truncated-width';
+
+/**
+ * Returns the columns that a text takes on a terminal: wide characters and emoji take two, combining marks
+ * zero. A spacing combining mark, such as a vowel of Devanagari, takes one, as in xterm, tmux and VTE.
+ */
+export const textWidth = (text: string): number =>
+  plain.test(text) ? text.length : measure(text).width + (text.match(spacingMark)?.length ?? 0);
+
+export const widestOf = (texts: readonly string[]): number =>
+  texts.reduce((widest, text) => Math.max(widest, textWidth(text)), 0);
+
+/** Most text is plain and needs no patterns for emoji, which take milliseconds to compile. */
+const plain = /^[\x20-\x7e]*$/;
+const spacingMark = /\p{Mc}/gu;
+
+/** Cuts a text to `width` columns, between graphemes and with `…` at the end. */
+export const truncate = (text: string, width: number): string =>
+  textWidth(text) <= width ? text : `${text.slice(0, fittingLength(text, width - 1))}…`;
+
+function fittingLength(text: string, width: number): number {
+  for (let limit = width; limit > 0; limit -= 1) {
+    const { index } = measure(text, { limit, ellipsis: '' });
+    // The library cuts a column too late after U+FFFD, which sanitizing inserts, and counts no spacing mark.
+    if (textWidth(text.slice(0, index)) <= width) return index;
+  }
+  return 0;
+}
+
+/** A grapheme has a few code units per column; one that is longer, by its marks, may be cut. */
+const longestGrapheme = 16;
+
+/** Cuts a text into pieces of at most `width` columns, between graphemes. */
+export function cutToWidth(text: string, width: number): string[] {
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length; start += pieces.at(-1)?.length ?? 1) {
+    const ahead = text.slice(start, start + width * longestGrapheme);
+    pieces.push(textWidth(ahead) <= width ? ahead : ahead.slice(0, Math.max(1, fittingLength(ahead, width))));
+  }
+  return pieces;
+}
+
+/**
+ * Wraps a text to lines of at most `width` columns, between words only; a longer word gets its own line.
+ * Indentation stays.
+ */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const paragraph of text.split('\n')) {
+    const indent = /^ */.exec(paragraph)?.[0] ?? '';
+    let line = indent;
+    for (const word of paragraph.trimStart().split(' ')) {
+      if (line !== indent && line.length + 1 + word.length > width) {
+        lines.push(line);
+        line = indent + word;
+      } else {
+        line = line === indent ? indent + word : `${line} ${word}`;
+      }
+    }
+    lines.push(line);
+  }
+  return lines;
+}
