@@ -97,9 +97,9 @@ export default defineConfig({
           // Of ten tabs that are loaded at once, one may get no answer from the browser's network for a while.
           retry: process.env['CI'] === undefined ? 0 : 2,
           include: ['test/browser/*.test.ts'],
-          globalSetup: ['test/browser/support/chromium-path.ts', ...setup],
-          // One browser uses all the cores there are, and times are measured in it.
-          fileParallelism: false,
+          globalSetup: ['test/browser/support/start-chromium.ts', ...setup],
+          // The files share one browser, in which times are measured: more at once would only wait for its cores.
+          maxWorkers: 2,
           testTimeout: 60_000,
         },
       },

@@ -4,10 +4,10 @@ import { chromium } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { tokenHeader } from '../../src/inspect/wire.ts';
 import { freshHome } from '../support/run.ts';
-import { chromiumPath } from './support/chromium-path.ts';
 import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
 import { expectLive } from './support/shown-page.ts';
+import { launchOptions } from './support/start-chromium.ts';
 
 /** A folder with an `xdg-open` that opens nothing, and writes down what it was to open. */
 function recordingOpener(): { readonly path: string; readonly asked: () => string } {
@@ -73,10 +73,7 @@ inChromium('inspect --open', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
     const profile = freshHome();
-    const browser = await chromium.launchPersistentContext(profile, {
-      ...(chromiumPath && { executablePath: chromiumPath }),
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    const browser = await chromium.launchPersistentContext(profile, launchOptions);
     onTestFinished(() => browser.close());
     const page = await browser.newPage();
     await page.goto(`file://${file}`);
@@ -98,6 +95,7 @@ inChromium('inspect --open', () => {
     await page.goto('about:blank');
     // Back opens it for a while.
     await expect.poll(async () => (await openingIn(profile, origin)).length).toBe(1);
-    await expect.poll(() => openingIn(profile, origin), { timeout: 40_000 }).toEqual([]);
-  });
+    await expect.poll(() => openingIn(profile, origin), { timeout: 40_000, interval: 500 }).toEqual([]);
+    // What reloads the page is valid for 20 seconds.
+  }, 120_000);
 });

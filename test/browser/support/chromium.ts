@@ -1,15 +1,13 @@
 import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe } from 'vitest';
-import { chromiumPath } from './chromium-path.ts';
+import { afterAll, beforeAll, describe, inject } from 'vitest';
 
-/** One browser for the tests of a file, which are skipped where there is none. */
+/** Tests in the browser of the run, which are skipped where there is none. */
 export function inChromium(name: string, tests: (browser: () => Browser) => void): void {
-  describe.skipIf(chromiumPath === undefined)(name, () => {
+  const endpoint = inject('chromium');
+  describe.skipIf(endpoint === undefined)(name, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
-      // Root needs --no-sandbox, and Chromium's shared memory is larger than that of a container.
-      const args = ['--no-sandbox', '--disable-dev-shm-usage'];
-      browser = await chromium.launch({ ...(chromiumPath && { executablePath: chromiumPath }), args });
+      browser = await chromium.connect(endpoint ?? '');
     });
     afterAll(() => browser?.close());
     tests(() => {
