@@ -138,7 +138,8 @@ describe('order in --where', () => {
     ['score >= 10', 'score', '>=', '10'],
     [' contact.name  = Zoë Z ', 'contact.name', '=', 'Zoë Z '],
     ['a!= b', 'a', '!=', 'b'],
-  ])('spaces around the operator of %j are no part of it', (text, path, operator, value) => {
+    ['category==solar', 'category', '=', 'solar'],
+  ])('spaces around the operator of %j are no part of it, nor a second =', (text, path, operator, value) => {
     expect(parseCondition(text)).toEqual({ path: path.split('.'), operator, value });
   });
 

@@ -1,32 +1,23 @@
-import { outliveOutages } from '../flags/polling.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { oldestFirst, parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
+import { oldestFirst, parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { openService, type Service } from '../../service/client/service.ts';
-import { IncompleteError } from '../../service/listing-types.ts';
-import type { Unproven } from '../../service/pagers/pager.ts';
 import { listLeads } from '../../service/listing.ts';
-import type { LeadQuery } from '../../service/listing-types.ts';
+import { IncompleteError, type LeadQuery } from '../../service/listing-types.ts';
+import type { Unproven } from '../../service/pagers/pager.ts';
+import { outliveOutages } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import { noteFilters, noteMissingFields, noteReplaced } from '../../output/walk-notes.ts';
 import type { ListOptions } from './command.ts';
-import { utf8 } from '../../json/bytes.ts';
-import type { Dialect } from '../../config/dialect.ts';
-import { cellText, FieldPaths, visitMembers } from '../../output/records/json-members.ts';
-import type { RecordFormat } from '../../output/records/record-types.ts';
-import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
-import { write } from '../../output/stdout.ts';
-import { type FitOptions, type NarrowingStep, renderTable } from '../../output/table.ts';
-import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
-import { formatInstant } from '../../time/zone.ts';
+import { leadPrinter } from './lead-printer.ts';
 
 export async function run(options: ListOptions, context: Context): Promise<Outcome> {
   rejectFieldsAsText(options);
-  const { limit, watch, format } = options;
+  const { limit, watch, format, acceptIncomplete } = options;
   const service = await openService(context, { asksOnce: true });
-  const { query, filter: flagged } = resolveFilter(options, context.clock.now(), context.messages);
-  const filter = { ...flagged, text: options.text };
+  const { query, filter: typed } = resolveFilter(options, context.clock.now(), context.messages);
+  const filter = { ...typed, text: options.text };
   const printer = await leadPrinter(options, context);
   const matcher = leadFilter(filter);
   const fields = new FieldPresence(options.fields ?? []);
@@ -36,31 +27,17 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   };
   // A table is drawn as a whole; with `--watch`, new leads come after the older ones.
   const isHeld = format === 'table' || watch !== undefined;
-  const heldLeads: RawLead[] = [];
-  let startedAt = context.clock.now();
-  const begin = async () => {
-    startedAt = context.clock.now();
-    const pages = selectLeads(service, { query, filter, matcher, limit });
-    return { selection: pages, first: await pages.next() };
-  };
-  const { selection, first } =
+  const read = () => readFirst(service, { query, filter, matcher, limit }, isHeld ? undefined : print);
+  const { leads, count, remainder, startedAt } =
     watch === undefined
-      ? await begin()
-      : await outliveOutages(begin, { every: watch, hasWorked: false }, context);
-  let count = 0;
-  let page = first;
-  for (; page.done !== true; page = await selection.next()) {
-    count += page.value.length;
-    if (isHeld) heldLeads.push(...page.value);
-    else await print(page.value);
-  }
-  await print(watch === undefined ? heldLeads : oldestFirst(heldLeads));
+      ? await read()
+      : await outliveOutages(read, { every: watch, hasWorked: false }, context);
+  await print(watch === undefined ? leads : oldestFirst(leads));
   await printer.end?.();
   noteFilters(matcher, context.messages);
   noteMissingFields('--fields', fields, context.messages);
-  const remainder = page.value;
   // A list of all leads must be complete; the first leads of a list need no proof.
-  if (typeof remainder === 'object' && limit === Infinity && !options.acceptIncomplete) {
+  if (typeof remainder === 'object' && limit === Infinity && !acceptIncomplete) {
     throw new IncompleteError(remainder);
   }
   if (watch === undefined) {
@@ -69,8 +46,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
     return 'done';
   }
   const { watchLeads } = await import('./watch-leads.ts');
-  const { acceptIncomplete } = options;
-  const previous = { startedAt, ids: new Set(heldLeads.map(({ id }) => id)) };
+  const previous = { startedAt, ids: new Set(leads.map(({ id }) => id)) };
   await watchLeads({ service, query, matcher, every: watch, print, previous, acceptIncomplete }, context);
   return 'done';
 }
@@ -100,6 +76,34 @@ interface Selection {
   readonly filter: LeadFilter;
   readonly matcher: LeadMatcher;
   readonly limit: number;
+}
+
+interface FirstLeads {
+  /** Empty where they were printed page by page. */
+  readonly leads: readonly RawLead[];
+  readonly count: number;
+  readonly remainder: Remainder;
+  /** In milliseconds. */
+  readonly startedAt: number;
+}
+
+/** Reads the first leads that match; with `print`, each page is printed as soon as it is there. */
+async function readFirst(
+  service: Service,
+  selection: Selection,
+  print: ((leads: readonly RawLead[]) => Promise<void>) | undefined,
+): Promise<FirstLeads> {
+  const startedAt = service.clock.now();
+  const leads: RawLead[] = [];
+  const pages = selectLeads(service, selection);
+  let count = 0;
+  let page = await pages.next();
+  for (; page.done !== true; page = await pages.next()) {
+    count += page.value.length;
+    if (print === undefined) leads.push(...page.value);
+    else await print(page.value);
+  }
+  return { leads, count, remainder: page.value, startedAt };
 }
 
 const largestPage = 1000;
@@ -137,151 +141,3 @@ async function* selectLeads(
   const [unproven = 'none'] = ends;
   return remaining === 0 && ends.length > 0 ? 'more' : unproven;
 }
-
-interface LeadPrinter {
-  readonly print: (leads: readonly RawLead[]) => Promise<void>;
-  /** Ends the output; with `--watch`, only flushes it. */
-  readonly end?: () => Promise<void>;
-}
-
-const rowsAbove = 20;
-
-async function leadPrinter(options: ListOptions, context: Context): Promise<LeadPrinter> {
-  const { format } = options;
-  return format === 'table' ? tablePrinter(options, context) : recordPrinter(options, format, context);
-}
-
-/** Draws a table as a whole, so that its columns fit; with `--watch`, each group of new leads is one. */
-async function tablePrinter(
-  { fields, watch, zone = 'UTC' }: ListOptions,
-  context: Context,
-): Promise<LeadPrinter> {
-  const { stdout } = context;
-  const { dialect } = await context.settings();
-  const { dim } = await paletteFor(stdout, context);
-  const columns = columnsFor(fields, dialect);
-  const noteDropped = (heads: readonly string[]): void => {
-    const text = `the terminal is too narrow for ${heads.join(', ')}; --format ndjson shows all`;
-    context.messages.note('narrow', text);
-  };
-  let above: string[][] = [];
-  return {
-    async print(leads) {
-      if (leads.length === 0) return;
-      const added = rowsOf(leads, columns, zone);
-      const rows = [...above, ...added];
-      const heads = columns.map(({ head }) => head);
-      const text = renderTable(heads, rows, {
-        ...fitting(fields, rows),
-        width: terminalWidth(stdout),
-        head: dim,
-        // A column that no lead fills is needless, unless --fields names it.
-        hidesEmpty: fields === undefined,
-        onDrop: noteDropped,
-      });
-      const lines = text.split(/(?<=\n)/);
-      await write(stdout, above.length === 0 ? text : lines.slice(-added.length).join(''));
-      if (watch !== undefined) above = rows.slice(-rowsAbove);
-    },
-  };
-}
-
-async function recordPrinter(
-  { fields, watch }: ListOptions,
-  format: RecordFormat,
-  context: Context,
-): Promise<LeadPrinter> {
-  const { stdout, messages } = context;
-  const { dialect } = await context.settings();
-  const terminal = stdout.isTTY === true;
-  const onReplaced = (cells: number): void => noteReplaced(cells, messages);
-  const writer = await recordWriter(format, streamSink(stdout), {
-    ...{ fields, columns: fields, idName: dialect.id, terminal, onReplaced },
-  });
-  return {
-    async print(leads) {
-      await writer.write(leads);
-      if (watch !== undefined) await writer.flush();
-    },
-    end: () => (watch === undefined ? writer.end() : writer.flush()),
-  };
-}
-
-interface Column {
-  readonly head: string;
-  readonly paths: readonly string[];
-  /** For a lead without this field, the id of the listing is shown. */
-  readonly isId?: true;
-}
-
-/** The delivery status has no name in the specification (section 2, gaps). */
-const statusFields = ['status', 'deliveryStatus', 'delivery_status'];
-
-const standardColumns: readonly Column[] = [
-  { head: 'CREATED', paths: ['createdAt'] },
-  { head: 'CATEGORY', paths: ['category'] },
-  { head: 'NAME', paths: ['contact.name'] },
-  { head: 'EMAIL', paths: ['contact.email'] },
-  { head: 'PHONE', paths: ['contact.phone'] },
-  { head: 'SOURCE', paths: ['metadata.source'] },
-];
-
-/** People search for these, or copy them, as a whole. */
-const wholeColumns = ['ID', 'CREATED', 'STATUS'];
-
-/** A narrow terminal omits these columns, in this order. */
-const narrowing: readonly NarrowingStep[] = [
-  { drop: 'PHONE' },
-  { drop: 'SOURCE' },
-  { drop: 'EMAIL' },
-  { drop: 'CATEGORY' },
-  { shorten: 'CREATED' },
-  { drop: 'NAME' },
-  { drop: 'STATUS' },
-  { drop: 'CREATED' },
-];
-
-/**
- * Returns how a table of leads fits a narrow terminal. With `--fields` the last of them go first, ids and
- * times (as `rows` show them) stay whole, and the first field always stays.
- */
-function fitting(fields: readonly string[] | undefined, rows: readonly (readonly string[])[]): FitOptions {
-  if (fields === undefined) return { whole: wholeColumns, narrowing };
-  const times = fields.filter((_, i) => rows.some((row) => isTime(row[i] ?? '')));
-  return {
-    whole: [...times, 'id'],
-    narrowing: [
-      ...times.map((shorten) => ({ shorten })),
-      ...fields
-        .slice(1)
-        .reverse()
-        .map((drop) => ({ drop })),
-    ],
-  };
-}
-
-function columnsFor(fields: readonly string[] | undefined, { id = 'id', statusField }: Dialect): Column[] {
-  if (fields !== undefined) return fields.map((path) => ({ head: path, paths: [path] }));
-  const paths = statusField === undefined || statusField === 'auto' ? statusFields : [statusField];
-  return [{ head: 'ID', paths: [id], isId: true }, ...standardColumns, { head: 'STATUS', paths }];
-}
-
-function rowsOf(leads: readonly RawLead[], columns: readonly Column[], zone: string): string[][] {
-  const fieldPaths = new FieldPaths(columns.flatMap((column) => column.paths));
-  return leads.map((lead) => {
-    const texts = new Map<string, string>();
-    visitMembers(utf8(lead.bytes), fieldPaths, (path, raw) => texts.set(path, raw));
-    return columns.map(({ paths, isId }) => {
-      const path = paths.find((name) => texts.has(name));
-      if (path === undefined) return isId === true ? (lead.id ?? '') : '';
-      return cellOf(path, cellText(texts.get(path) ?? ''), zone);
-    });
-  });
-}
-
-function cellOf(path: string, text: string, zone: string): string {
-  const time = path === 'createdAt' || isTime(text) ? readCreatedAt(text) : undefined;
-  return time === undefined ? text : formatInstant(time, zone);
-}
-
-const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);

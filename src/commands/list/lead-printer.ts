@@ -1,0 +1,163 @@
+import type { Dialect } from '../../config/dialect.ts';
+import type { Context } from '../../context.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
+import { cellText, FieldPaths, visitMembers } from '../../output/records/json-members.ts';
+import type { RecordFormat } from '../../output/records/record-types.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { write } from '../../output/stdout.ts';
+import { type FitOptions, type NarrowingStep, renderTable } from '../../output/table.ts';
+import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
+import { noteReplaced } from '../../output/walk-notes.ts';
+import { formatInstant } from '../../time/zone.ts';
+import type { ListOptions } from './command.ts';
+
+export interface LeadPrinter {
+  readonly print: (leads: readonly RawLead[]) => Promise<void>;
+  /** Ends the output; with `--watch`, only flushes it. */
+  readonly end?: () => Promise<void>;
+}
+
+/** Prints leads as `--format` says. */
+export async function leadPrinter(options: ListOptions, context: Context): Promise<LeadPrinter> {
+  const { format } = options;
+  return format === 'table' ? tablePrinter(options, context) : recordPrinter(options, format, context);
+}
+
+/** With `--watch`, columns are as wide as these last rows need as well. */
+const rowsAbove = 20;
+
+/** Draws a table as a whole, so that its columns fit; with `--watch`, each group of new leads is one. */
+async function tablePrinter(
+  { fields, watch, zone = 'UTC' }: ListOptions,
+  context: Context,
+): Promise<LeadPrinter> {
+  const { stdout } = context;
+  const { dialect } = await context.settings();
+  const { dim } = await paletteFor(stdout, context);
+  const columns = columnsFor(fields, dialect);
+  const noteDropped = (heads: readonly string[]): void => {
+    const text = `the terminal is too narrow for ${heads.join(', ')}; --format ndjson shows all`;
+    context.messages.note('narrow', text);
+  };
+  let above: string[][] = [];
+  return {
+    async print(leads) {
+      if (leads.length === 0) return;
+      const added = rowsOf(leads, columns, zone);
+      const rows = [...above, ...added];
+      const heads = columns.map(({ head }) => head);
+      const text = renderTable(heads, rows, {
+        ...fitting(fields, rows),
+        width: terminalWidth(stdout),
+        head: dim,
+        // A column that no lead fills is needless, unless --fields names it.
+        hidesEmpty: fields === undefined,
+        onDrop: noteDropped,
+      });
+      const lines = text.split(/(?<=\n)/);
+      await write(stdout, above.length === 0 ? text : lines.slice(-added.length).join(''));
+      if (watch !== undefined) above = rows.slice(-rowsAbove);
+    },
+  };
+}
+
+async function recordPrinter(
+  { fields, watch }: ListOptions,
+  format: RecordFormat,
+  context: Context,
+): Promise<LeadPrinter> {
+  const { stdout, messages } = context;
+  const { dialect } = await context.settings();
+  const terminal = stdout.isTTY === true;
+  const onReplaced = (cells: number): void => noteReplaced(cells, messages);
+  const writer = await recordWriter(format, streamSink(stdout), {
+    ...{ fields, columns: fields, idName: dialect.id, terminal, onReplaced },
+  });
+  return {
+    async print(leads) {
+      await writer.write(leads);
+      if (watch !== undefined) await writer.flush();
+    },
+    end: () => (watch === undefined ? writer.end() : writer.flush()),
+  };
+}
+
+interface Column {
+  readonly head: string;
+  readonly paths: readonly string[];
+  /** For a lead without this field, the id of the listing is shown. */
+  readonly isId?: true;
+}
+
+/** The delivery status has no name in the specification (section 2, gaps). */
+const statusFields = ['status', 'deliveryStatus', 'delivery_status'];
+
+const standardColumns: readonly Column[] = [
+  { head: 'CREATED', paths: ['createdAt'] },
+  { head: 'CATEGORY', paths: ['category'] },
+  { head: 'NAME', paths: ['contact.name'] },
+  { head: 'EMAIL', paths: ['contact.email'] },
+  { head: 'PHONE', paths: ['contact.phone'] },
+  { head: 'SOURCE', paths: ['metadata.source'] },
+];
+
+/** People search for these, or copy them, as a whole. */
+const wholeColumns = ['ID', 'CREATED', 'STATUS'];
+
+/** A narrow terminal omits these columns, in this order. */
+const narrowing: readonly NarrowingStep[] = [
+  { drop: 'PHONE' },
+  { drop: 'SOURCE' },
+  { drop: 'EMAIL' },
+  { drop: 'CATEGORY' },
+  { shorten: 'CREATED' },
+  { drop: 'NAME' },
+  { drop: 'STATUS' },
+  { drop: 'CREATED' },
+];
+
+/**
+ * Returns how a table of leads fits a narrow terminal. With `--fields` the last of them go first, ids and
+ * times (as `rows` show them) stay whole, and the first field always stays.
+ */
+function fitting(fields: readonly string[] | undefined, rows: readonly (readonly string[])[]): FitOptions {
+  if (fields === undefined) return { whole: wholeColumns, narrowing };
+  const times = fields.filter((_, i) => rows.some((row) => isTime(row[i] ?? '')));
+  return {
+    whole: [...times, 'id'],
+    narrowing: [
+      ...times.map((shorten) => ({ shorten })),
+      ...fields
+        .slice(1)
+        .reverse()
+        .map((drop) => ({ drop })),
+    ],
+  };
+}
+
+function columnsFor(fields: readonly string[] | undefined, { id = 'id', statusField }: Dialect): Column[] {
+  if (fields !== undefined) return fields.map((path) => ({ head: path, paths: [path] }));
+  const paths = statusField === undefined || statusField === 'auto' ? statusFields : [statusField];
+  return [{ head: 'ID', paths: [id], isId: true }, ...standardColumns, { head: 'STATUS', paths }];
+}
+
+function rowsOf(leads: readonly RawLead[], columns: readonly Column[], zone: string): string[][] {
+  const fieldPaths = new FieldPaths(columns.flatMap((column) => column.paths));
+  return leads.map((lead) => {
+    const texts = new Map<string, string>();
+    visitMembers(utf8(lead.bytes), fieldPaths, (path, raw) => texts.set(path, raw));
+    return columns.map(({ paths, isId }) => {
+      const path = paths.find((name) => texts.has(name));
+      if (path === undefined) return isId === true ? (lead.id ?? '') : '';
+      return cellOf(path, cellText(texts.get(path) ?? ''), zone);
+    });
+  });
+}
+
+function cellOf(path: string, text: string, zone: string): string {
+  const time = path === 'createdAt' || isTime(text) ? readCreatedAt(text) : undefined;
+  return time === undefined ? text : formatInstant(time, zone);
+}
+
+const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);
