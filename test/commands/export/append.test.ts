@@ -18,6 +18,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freshHome, leads, type Run } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+import { envOf } from './support.ts';
 
 interface Lead {
   readonly id: string;
@@ -59,12 +60,18 @@ afterEach(() => service.close());
 
 const exported = (...flags: string[]): Promise<Run> =>
   leads(['export', '--bookmark', join(home, 'b'), ...flags], {
-    env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url },
+    env: envOf(service.url),
     home,
   });
 const toFile = (...flags: string[]): Promise<Run> => exported('-o', file, ...flags);
 const idsIn = (path: string): string[] =>
   [...readFileSync(path, 'utf8').matchAll(/"id":"([^"]+)"/g)].map(([, id = '']) => id);
+/** A run whose bookmark cannot be written. */
+const withoutBookmark = async (run: () => Promise<Run>): Promise<void> => {
+  mkdirSync(join(home, 'b.tmp'));
+  expect((await run()).exitCode).toBe(8);
+  rmdirSync(join(home, 'b.tmp'));
+};
 const left = (): string[] => readdirSync(home).filter((name) => !['config', 'data'].includes(name));
 
 describe('export -o FILE --bookmark', () => {
@@ -170,14 +177,6 @@ describe('export -o FILE --bookmark', () => {
     expect([...text.matchAll(/"id":"(\d)"/g)].map(([, id]) => id)).toEqual(['1', '2', '3']);
   });
 
-  it('appends rows without another header, under the columns of the file', async () => {
-    const path = join(home, 'all.csv');
-    await exported('-o', path);
-    stored.push(lead('3'));
-    expect((await exported('-o', path)).stderr).toContain('appended');
-    expect(readFileSync(path, 'utf8').match(/^(id|[123]),/gm)).toEqual(['id,', '1,', '2,', '3,']);
-  });
-
   const table = (name = 'all.csv'): string => join(home, name);
   const rowsIn = (path: string): string[] => {
     const bytes = readFileSync(path);
@@ -235,7 +234,7 @@ describe('export -o FILE --bookmark', () => {
     expect((await exported('-o', table())).exitCode).toBe(4);
     failsAt = undefined;
     expect((await exported('-o', table())).stderr).toContain('1 of them from before');
-    const env = { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url };
+    const env = envOf(service.url);
     failsAt = '2';
     expect((await leads(['export', '-o', whole], { env, home })).exitCode).toBe(4);
     failsAt = undefined;
@@ -250,9 +249,7 @@ describe('export -o FILE --bookmark', () => {
     async (form) => {
       await toFile('--replace', ...form);
       stored.push(lead('3'));
-      mkdirSync(join(home, 'b.tmp'));
-      expect((await toFile('--replace', ...form)).exitCode).toBe(8);
-      rmdirSync(join(home, 'b.tmp'));
+      await withoutBookmark(() => toFile('--replace', ...form));
       stored.push(lead('4'));
       const finished = await toFile('--replace', ...form);
       expect(readFileSync(file, 'utf8').match(/(?<=^|:")[1-4](?="?,)/gm)).toEqual(['3']);
@@ -270,9 +267,7 @@ describe('export -o FILE --bookmark', () => {
   const incrementLeft = async (form: readonly string[]): Promise<void> => {
     await toFile(...form);
     stored.push(lead('3'));
-    mkdirSync(join(home, 'b.tmp'));
-    expect((await toFile(...form)).exitCode).toBe(8);
-    rmdirSync(join(home, 'b.tmp'));
+    await withoutBookmark(() => toFile(...form));
   };
 
   it.each([[[]], [['--format', 'csv']]])(
@@ -295,9 +290,7 @@ describe('export -o FILE --bookmark', () => {
 
   /** A run whose bookmark cannot be written, and whose partial file somebody removes. */
   const unpublished = async (...flags: string[]): Promise<void> => {
-    mkdirSync(join(home, 'b.tmp'));
-    expect((await exported(...flags)).exitCode).toBe(8);
-    rmdirSync(join(home, 'b.tmp'));
+    await withoutBookmark(() => exported(...flags));
     rmSync(`${flags[1] ?? ''}.partial`, { force: true });
     expect(existsSync(`${flags[1] ?? ''}.checkpoint`)).toBe(true);
   };
@@ -339,9 +332,7 @@ describe('export -o FILE --bookmark', () => {
     'knows %s without a lead, whose bookmark could not be written',
     async (name, ...form) => {
       stored = [];
-      mkdirSync(join(home, 'b.tmp'));
-      expect((await exported('-o', table(name), ...form)).exitCode).toBe(8);
-      rmdirSync(join(home, 'b.tmp'));
+      await withoutBookmark(() => exported('-o', table(name), ...form));
       stored.push(lead('1'));
       const { exitCode, stderr } = await exported('-o', table(name), ...form);
       expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/1 lead to .*\n$/)]);
@@ -388,9 +379,7 @@ describe('export -o FILE --bookmark', () => {
       'is appended to where the bookmark knows it, also by a run that was killed after %j bytes',
       async (written) => {
         writeFileSync(table(), before);
-        mkdirSync(join(home, 'b.tmp'));
-        expect((await exported('-o', table())).exitCode).toBe(8);
-        rmdirSync(join(home, 'b.tmp'));
+        await withoutBookmark(() => exported('-o', table()));
         truncateSync(table(), Math.min(before.length + written, statSync(table()).size));
         expect((await exported('-o', table())).exitCode).toBe(0);
         expect(rowsIn(table())).toEqual([header, '1,,,,,,T,', '2,,,,,,T,', '3,,,,,,T,', '']);
@@ -516,7 +505,7 @@ describe('export -o FILE --bookmark', () => {
     });
     const next = (name: string): Promise<Run> =>
       leads(['export', '--bookmark', join(home, name), '--replace', '-o', increment], {
-        env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url },
+        env: envOf(service.url),
         home,
       });
 
@@ -575,7 +564,7 @@ describe('export -o FILE --bookmark', () => {
 describe('export -o FILE over what is there', () => {
   const plain = (...flags: string[]): Promise<Run> =>
     leads(['export', '-o', file, ...flags], {
-      env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url },
+      env: envOf(service.url),
       home,
     });
 

@@ -16,67 +16,55 @@ import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type FaultyService, faultyService } from '../../support/faulty-service.ts';
 import { freshHome, leads, startLeads } from '../../support/run.ts';
-import { scripted, sendJson } from '../../support/service.ts';
+import { sendJson } from '../../support/service.ts';
+import { cursorOf, envOf, exporting, idsIn, nightly, refuse, serving } from './support.ts';
 
-const key = { LEADS_API_KEY: 'key-0123456789' };
 let service: FaultyService;
-const env = () => ({ ...key, LEADS_BASE_URL: service.url });
+const env = () => envOf(service.url);
 beforeAll(async () => {
   service = await faultyService({ leads: 250, pageSize: 100, style: 'cursor', seed: 1 });
 });
 afterAll(() => service.close());
 
-const ids = (text: string): string[] =>
-  text
-    .trimEnd()
-    .split('\n')
-    .map((line) => (JSON.parse(line) as { id: string }).id);
-
-const cursorOf = (url = ''): number =>
-  Number(new URL(url, 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
-
 describe('export', () => {
   it('writes every lead to stdout and one line to stderr', async () => {
     const { exitCode, stdout, stderr } = await leads(['export'], { env: env() });
     expect(exitCode).toBe(0);
-    expect(ids(stdout)).toEqual(service.ids);
+    expect(idsIn(stdout)).toEqual(service.ids);
     expect(stderr).toMatch(/^250 leads in \S+ \([\d,]+\/s\), 0 retries, 0 duplicates dropped\n$/);
   });
 
   it('keeps numbers, key order, escapes and repeated keys as they were sent', async () => {
     const record = '{"id":12345678901234567890,"b":1.0,"a":1e400,"x":"\\u00e9é","b":-0}';
-    const other = await scripted((_, response) => sendJson(response, `{ "data": [ ${record} ] }`));
-    const { stdout } = await leads(['export'], { env: { ...key, LEADS_BASE_URL: other.url } });
-    await other.close();
+    const other = await serving((_, response) => sendJson(response, `{ "data": [ ${record} ] }`));
+    const { stdout } = await leads(['export'], { env: envOf(other.url) });
     expect(stdout).toBe(`${record}\n`);
   });
 
   it('keeps leads whose time cannot be read under --since, and says how many', async () => {
     const times = ['2026-01-31T12:00:00,5Z', '2025-12-31T12:00:00Z', '2026-02-30T12:00:00Z', 'now'];
     const records = times.map((createdAt, i) => ({ id: `l-${i}`, createdAt }));
-    const other = await scripted((_, response) => sendJson(response, { data: records, has_more: false }));
-    const options = { env: { ...key, LEADS_BASE_URL: other.url } };
+    const other = await serving((_, response) => sendJson(response, { data: records, has_more: false }));
+    const options = { env: envOf(other.url) };
     const since = await leads(['export', '--since', '2026-01-01'], options);
     const all = await leads(['export'], options);
-    await other.close();
-    expect(ids(since.stdout)).toEqual(['l-0', 'l-2', 'l-3']);
+    expect(idsIn(since.stdout)).toEqual(['l-0', 'l-2', 'l-3']);
     expect(since.stderr).toContain(
       'note: 2 leads were kept whose createdAt is missing or no known form of time, so their age is unknown\n',
     );
-    expect(ids(all.stdout)).toHaveLength(4);
+    expect(idsIn(all.stdout)).toHaveLength(4);
     expect(all.stderr).not.toContain('note:');
   });
 
   it('writes CSV for programs and for Excel', async () => {
     const records = [{ id: 'a', phone: '+49 30 1', tags: ['x', 'y'] }];
-    const other = await scripted((_, response) => sendJson(response, records));
+    const other = await serving((_, response) => sendJson(response, records));
     const csv = async (...flags: string[]) =>
-      leads(['export', '--format', 'csv', ...flags], { env: { ...key, LEADS_BASE_URL: other.url } });
+      leads(['export', '--format', 'csv', ...flags], { env: envOf(other.url) });
     const plain = await csv('--no-escape', '--fields', 'phone,tags.1');
     const home = freshHome();
     await csv('--bom', '-o', join(home, 'leads.csv'));
     const missing = await csv('--fields', 'id,fone');
-    await other.close();
     const columns = 'id,category,contact.name,contact.email,contact.phone,metadata.source,createdAt';
     expect(plain.stdout).toBe(
       `${columns},phone,tags.1,other\r\na,,,,,,,+49 30 1,y,"{""tags"":[""x"",""y""]}"\r\n`,
@@ -111,7 +99,7 @@ describe('export', () => {
   });
 
   it('stops at --limit', async () => {
-    expect(ids((await leads(['export', '--limit', '120'], { env: env() })).stdout)).toEqual(
+    expect(idsIn((await leads(['export', '--limit', '120'], { env: env() })).stdout)).toEqual(
       service.ids.slice(0, 120),
     );
   });
@@ -124,11 +112,11 @@ describe('export', () => {
   it('keeps the order under --concurrency', async () => {
     const pages = await faultyService({ leads: 2000, pageSize: 50, style: 'page', seed: 1 });
     const { stdout, exitCode } = await leads(['export', '--concurrency', '4'], {
-      env: { ...key, LEADS_BASE_URL: pages.url },
+      env: envOf(pages.url),
     });
     pages.close();
     expect(exitCode).toBe(0);
-    expect(ids(stdout)).toEqual(pages.ids);
+    expect(idsIn(stdout)).toEqual(pages.ids);
   });
 });
 
@@ -141,7 +129,7 @@ describe('export -o', () => {
     const { stderr, exitCode } = await leads(['export', '-o', join(home, 'link.ndjson')], { env: env() });
     expect(exitCode).toBe(0);
     expect(stderr).toContain(`250 leads to ${join(home, 'link.ndjson')}`);
-    expect(ids(readFileSync(real, 'utf8'))).toEqual(service.ids);
+    expect(idsIn(readFileSync(real, 'utf8'))).toEqual(service.ids);
     expect(statSync(real).mode & 0o777).toBe(0o600);
     expect(readdirSync(home).sort()).toEqual(['link.ndjson', 'real.ndjson']);
   });
@@ -171,19 +159,18 @@ describe('export -o', () => {
   });
 
   it('leaves nothing behind when nothing came', async () => {
-    const refusing = await scripted((_, response) => void response.writeHead(401).end());
+    const refusing = await serving((_, response) => void response.writeHead(401).end());
     const home = freshHome();
     const { exitCode } = await leads(['export', '-o', join(home, 'out')], {
-      env: { ...key, LEADS_BASE_URL: refusing.url },
+      env: envOf(refusing.url),
       home,
     });
-    await refusing.close();
     expect(exitCode).toBe(4);
     expect(readdirSync(home).filter((name) => name.startsWith('out'))).toEqual([]);
   });
 
   it('goes on only with the same filters, resolved as of the beginning', async () => {
-    const broken = await scripted((request, response, nth) => {
+    const broken = await serving((request, response, nth) => {
       const second = request.url?.includes('cursor=2') === true;
       if (second && nth < 5) response.writeHead(400).end('{"error":"no","message":"not now"}');
       else {
@@ -193,7 +180,7 @@ describe('export -o', () => {
     });
     const home = freshHome();
     const file = join(home, 'out');
-    const options = { env: { ...key, LEADS_BASE_URL: broken.url }, home };
+    const options = { env: envOf(broken.url), home };
     const clock = new FakeClock();
     const first = await leads(['export', '-o', file, '--since', '7d'], { ...options, clock });
     expect(first.stderr).toContain('1 lead is kept in');
@@ -203,9 +190,8 @@ describe('export -o', () => {
     expect(other.stderr).toContain('differs in since');
     await leads(['export', '-o', file, '--since', '7d', '--resume'], { ...options, clock });
     const last = await leads(['export', '-o', file, '--since', '7d', '--resume'], { ...options, clock });
-    await broken.close();
     expect(last.stderr).toContain('2 leads to');
-    expect(ids(readFileSync(file, 'utf8'))).toEqual(['1', '2']);
+    expect(idsIn(readFileSync(file, 'utf8'))).toEqual(['1', '2']);
     expect(existsSync(`${file}.partial`)).toBe(false);
   });
 });
@@ -213,10 +199,10 @@ describe('export -o', () => {
 describe('export --follow', () => {
   it('writes what is new at every poll, until Ctrl-C, which is its ordinary end', async () => {
     const stored = [{ id: '1', createdAt: '2026-01-15T11:00:00Z' }];
-    const growing = await scripted((_, response) => sendJson(response, { data: stored, has_more: false }));
+    const growing = await serving((_, response) => sendJson(response, { data: stored, has_more: false }));
     const clock = new FakeClock();
     const live = startLeads(['export', '--follow', '10s'], {
-      env: { ...key, LEADS_BASE_URL: growing.url },
+      env: envOf(growing.url),
       clock,
     });
     for (const id of ['2', '3']) {
@@ -227,9 +213,8 @@ describe('export --follow', () => {
     await expect.poll(() => clock.sleeps.length).toBe(3);
     live.abort(new InterruptedError('SIGINT'));
     const { exitCode, stdout, stderr } = await live.done;
-    await growing.close();
     expect(exitCode).toBe(0);
-    expect(ids(stdout)).toEqual(['1', '2', '3']);
+    expect(idsIn(stdout)).toEqual(['1', '2', '3']);
     expect(stderr).toMatch(/^3 leads in /);
   });
 });
@@ -322,7 +307,7 @@ describe('export -o that was killed after its walk', () => {
     };
     writeFileSync(`${file}.checkpoint`, JSON.stringify(rest));
     const anew = await leads(['export', '-o', file, '--resume'], { env: env() });
-    expect([anew.exitCode, ids(readFileSync(file, 'utf8'))]).toEqual([0, service.ids]);
+    expect([anew.exitCode, idsIn(readFileSync(file, 'utf8'))]).toEqual([0, service.ids]);
     writeFileSync(`${file}.checkpoint`, JSON.stringify(rest));
     const longer = await leads(['export', '-o', file, '--resume'], { env: env() });
     expect([longer.exitCode, longer.stderr]).toEqual([0, expect.stringContaining('this starts over')]);
@@ -333,21 +318,16 @@ describe('export -o that was killed after its walk', () => {
 });
 
 describe('an export that ended without a proof', () => {
-  /** Runs with one bookmark until `change` has been called for each of them. */
+  /** Calls each of these changes, and exports after it. */
   async function nights(url: string, changes: readonly (() => void)[], ...flags: readonly string[]) {
-    const home = freshHome();
-    const file = join(home, 'out');
+    const { run, file } = nightly(url, ...flags);
     const codes: number[] = [];
     for (const change of changes) {
       change();
-      const { exitCode } = await leads(['export', '-o', file, '--bookmark', join(home, 'b'), ...flags], {
-        env: { ...key, LEADS_BASE_URL: url },
-        home,
-      });
-      codes.push(exitCode);
+      codes.push((await run()).exitCode);
     }
     const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-    return { codes, text, written: text === '' ? [] : ids(text) };
+    return { codes, text, written: idsIn(text) };
   }
 
   it.each(['as a whole', 'and was interrupted behind it'])(
@@ -355,10 +335,10 @@ describe('an export that ended without a proof', () => {
     async (how) => {
       let isPartial = true;
       let stopsAt = how === 'as a whole' ? Infinity : 3;
-      const service = await scripted((request, response) => {
+      const service = await serving((request, response) => {
         const at = cursorOf(request.url);
         const data = [{ id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
-        if (at === stopsAt) response.writeHead(401).end('{"error":"no","message":"not now"}');
+        if (at === stopsAt) refuse(response);
         else if (at === 1 && isPartial)
           sendJson(response, { data: data.slice(1), next_cursor: 'c2', partial: true });
         else sendJson(response, { data, next_cursor: at < 4 ? `c${at + 1}` : null });
@@ -368,7 +348,6 @@ describe('an export that ended without a proof', () => {
         () => (stopsAt = Infinity),
         () => (isPartial = false),
       ]);
-      await service.close();
       expect(codes).toEqual([how === 'as a whole' ? 6 : 4, 6, 0]);
       expect(written.sort()).toEqual(Array.from({ length: 10 }, (_, i) => `l${i}`));
     },
@@ -377,7 +356,7 @@ describe('an export that ended without a proof', () => {
   it('because none of the leads of the run before came again looks for them each time', async () => {
     let list = Array.from({ length: 6 }, (_, i) => `a${i}`);
     const createdAt = new Date().toISOString();
-    const service = await scripted((request, response) => {
+    const service = await serving((request, response) => {
       const at = cursorOf(request.url);
       const data = list.slice(2 * at, 2 * at + 2).map((id) => ({ id, createdAt }));
       sendJson(response, { data, next_cursor: 2 * at + 2 < list.length ? `c${at + 1}` : null });
@@ -387,7 +366,6 @@ describe('an export that ended without a proof', () => {
       () => (list = Array.from({ length: 6 }, (_, i) => `b${i}`)),
       () => undefined,
     ]);
-    await service.close();
     expect(codes).toEqual([0, 6, 6]);
   });
 
@@ -399,11 +377,11 @@ describe('an export that ended without a proof', () => {
     async (why, firstNight, expected) => {
       const createdAt = new Date().toISOString();
       let night = firstNight;
-      const service = await scripted((request, response) => {
+      const service = await serving((request, response) => {
         const at = cursorOf(request.url);
         const partial = why.includes('partial') && night < 3 && at === 0;
         if (night === 0) sendJson(response, { data: [{ id: 'old', createdAt }], next_cursor: null });
-        else if (night === 1 && at === 2) response.writeHead(401).end('{"error":"no","message":"not now"}');
+        else if (night === 1 && at === 2) refuse(response);
         else {
           const data = [{ id: `l${at}` }, at === 0 ? { name: 'x' } : { id: `m${at}` }];
           sendJson(response, { data, next_cursor: at < 2 ? `c${at + 1}` : null, partial });
@@ -413,7 +391,6 @@ describe('an export that ended without a proof', () => {
         service.url,
         expected.map((_, i) => () => (night = firstNight + i)),
       );
-      await service.close();
       expect(codes).toEqual(expected);
     },
   );
@@ -433,11 +410,11 @@ describe('an export that ended without a proof', () => {
     ],
   ])('because the service %s publishes none of the leads that came before', async (_, answer) => {
     let night = 0;
-    const service = await scripted((request, response) => {
+    const service = await serving((request, response) => {
       const at = cursorOf(request.url);
       if (at === 0 && night === 0) sendJson(response, { data: [{ id: 'old', createdAt: '2026-01-01' }] });
       else if (night === 2) answer(response, at);
-      else if (at === 2 && night === 1) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      else if (at === 2 && night === 1) refuse(response);
       else {
         const data = [{ id: `l${at}`, createdAt: '2026-01-02' }, ...(at === 3 ? [{ id: 'old' }] : [])];
         sendJson(response, { data, next_cursor: at < 3 ? `c${at + 1}` : null });
@@ -447,7 +424,6 @@ describe('an export that ended without a proof', () => {
     const rest = [() => (night = 2), () => undefined, () => (night = 3)];
     const { codes, written } = await nights(service.url, [...first, ...rest]);
     const { codes: unmarked } = await nights(service.url, [() => (night = 1), ...rest]);
-    await service.close();
     expect(codes).toEqual([0, 4, 6, 6, 0]);
     expect(written.filter((id) => id !== 'x').sort()).toEqual(['l0', 'l1', 'l2', 'l3', 'old']);
     expect(unmarked).toEqual([4, 6, 6, 0]);
@@ -455,11 +431,11 @@ describe('an export that ended without a proof', () => {
 
   it('but not where the only one that came before is gone from a list that is the same', async () => {
     let night = 0;
-    const service = await scripted((request, response) => {
+    const service = await serving((request, response) => {
       const at = cursorOf(request.url);
       const old = { id: 'old', createdAt: '2026-01-01' };
       if (night === 2 && at > 0) response.writeHead(410).end();
-      else if (at > 0) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      else if (at > 0) refuse(response);
       else {
         const more = [[], [{ id: 'n1', createdAt: '2026-01-02' }], [{ id: 'n2', createdAt: '2026-01-03' }]];
         sendJson(response, { data: [old, ...(more[night] ?? [])], next_cursor: night === 1 ? 'c1' : null });
@@ -467,34 +443,32 @@ describe('an export that ended without a proof', () => {
     });
     const days = [() => undefined, () => (night = 1), () => (night = 2)];
     const { codes, written } = await nights(service.url, days);
-    await service.close();
     expect(codes).toEqual([0, 4, 0]);
     expect(written).toEqual(['old', 'n1', 'n2']);
   });
 
   it('but not where the leads that came before have another status now', async () => {
     let night = 0;
-    const service = await scripted((request, response) => {
+    const service = await serving((request, response) => {
       const at = cursorOf(request.url);
       const isAll = !/status=/.test(request.url ?? '');
-      if (night === 0 && at === 1) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      if (night === 0 && at === 1) refuse(response);
       else if (night === 0) sendJson(response, { data: [{ id: 'a' }], next_cursor: 'c1' });
       else sendJson(response, { data: at === 0 && isAll ? [{ id: 'a' }] : [], next_cursor: null });
     });
     const days = [() => undefined, () => (night = 1)];
     const { codes, written } = await nights(service.url, days, '--status', 'new');
-    await service.close();
     expect(codes).toEqual([4, 0]);
     expect(written).toEqual(['a']);
   });
 
   it('because a cursor is not known any more is accepted only where its front proves nothing either', async () => {
     let isNextDay = false;
-    const service = await scripted((request, response) => {
+    const service = await serving((request, response) => {
       const at = cursorOf(request.url);
       const isExpired = isNextDay && request.url?.includes('=a') === true;
       if (isExpired) sendJson(response, { data: [], next_cursor: null });
-      else if (at === 2 && !isNextDay) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      else if (at === 2 && !isNextDay) refuse(response);
       else {
         const next_cursor = at < 4 ? `${isNextDay ? 'b' : 'a'}${at + 1}` : null;
         sendJson(response, { data: [{ id: `l${at}` }], next_cursor });
@@ -502,7 +476,6 @@ describe('an export that ended without a proof', () => {
     });
     const days = [() => undefined, () => (isNextDay = true)];
     const { codes, written } = await nights(service.url, days, '--accept-incomplete');
-    await service.close();
     expect(codes).toEqual([4, 0]);
     expect(written).toEqual(['l0', 'l1', 'l2', 'l3', 'l4']);
   });
@@ -511,7 +484,7 @@ describe('an export that ended without a proof', () => {
     'starts over where a record has no id and %s',
     async (why) => {
       let isNextDay = false;
-      const service = await scripted((request, response) => {
+      const service = await serving((request, response) => {
         const at = cursorOf(request.url);
         const isPartial = at === 1 && !isNextDay && why.includes('partial');
         if (at === 3 && why.includes('expired')) response.writeHead(410).end('{"error":"gone"}');
@@ -522,7 +495,6 @@ describe('an export that ended without a proof', () => {
         }
       });
       const { codes, text } = await nights(service.url, [() => undefined, () => (isNextDay = true)]);
-      await service.close();
       expect(codes).toEqual([6, 0]);
       expect(text.match(/n\d/g)).toEqual(['n0', 'n1', 'n2']);
     },
@@ -530,21 +502,20 @@ describe('an export that ended without a proof', () => {
 
   it('is not doubted for an empty last page where its records have no id', async () => {
     let stopsAt = 2;
-    const service = await scripted((request, response) => {
+    const service = await serving((request, response) => {
       const at = cursorOf(request.url);
-      if (at === stopsAt) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      if (at === stopsAt) refuse(response);
       else if (at === 2) sendJson(response, { data: [], next_cursor: null });
       else sendJson(response, { data: [{ name: `n${at}` }], next_cursor: `c${at + 1}` });
     });
     const { codes } = await nights(service.url, [() => undefined, () => (stopsAt = Infinity)]);
-    await service.close();
     expect(codes).toEqual([4, 0]);
   });
 
   it('because of a total reads the list again, whose total may be another one', async () => {
     const list = Array.from({ length: 10 }, (_, i) => `l${i}`);
     let isMoved = false;
-    const service = await scripted((request, response) => {
+    const service = await serving((request, response) => {
       const cursor = new URL(request.url ?? '', 'http://x').searchParams.get('cursor');
       const at = cursor === null ? 0 : list.indexOf(cursor) + 1;
       if (at === 8 && !isMoved) {
@@ -558,7 +529,6 @@ describe('an export that ended without a proof', () => {
       sendJson(response, { data: data.map((id) => ({ id })), next_cursor, total: list.length });
     });
     const { codes, written } = await nights(service.url, [() => undefined, () => undefined]);
-    await service.close();
     expect(codes).toEqual([6, 0]);
     expect(written.sort()).toEqual([...list].sort());
   });
@@ -573,9 +543,9 @@ describe('an interrupted export that cannot go on where it stopped', () => {
     'is not complete where the service names the next page by another name than %s',
     async (_, name, other, more) => {
       let night = 0;
-      const service = await scripted((request, response) => {
-        const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
-        if (at === 2 && night === 0) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      const service = await serving((request, response) => {
+        const at = cursorOf(request.url);
+        if (at === 2 && night === 0) refuse(response);
         else {
           const next = at < 4 ? name(at + 1) : {};
           const renamed = at < 4 ? { [other]: `b${at + 1}` } : {};
@@ -583,41 +553,31 @@ describe('an interrupted export that cannot go on where it stopped', () => {
           sendJson(response, { data, ...more, ...(night === 1 || night === 2 ? renamed : next) });
         }
       });
-      const home = freshHome();
-      const file = join(home, 'out');
-      const argv = ['export', '-o', file, '--bookmark', join(home, 'b')];
-      const found: number[] = [];
-      for (; night < 4; night += 1)
-        found.push((await leads(argv, { env: { ...key, LEADS_BASE_URL: service.url }, home })).exitCode);
-      await service.close();
-      expect(found).toEqual([4, 6, 6, 0]);
-      expect(ids(readFileSync(file, 'utf8')).sort()).toEqual(Array.from({ length: 10 }, (_, i) => `l${i}`));
+      const { run, ids } = nightly(service.url);
+      const codes: number[] = [];
+      for (; night < 4; night += 1) codes.push((await run()).exitCode);
+      expect(codes).toEqual([4, 6, 6, 0]);
+      expect(ids().sort()).toEqual(Array.from({ length: 10 }, (_, i) => `l${i}`));
     },
   );
 
   it.each([[{}], [{ total_leads: 3 }]])('is complete on the last page as it was before: %j', async (more) => {
     let isNextDay = false;
     const asked: string[] = [];
-    const service = await scripted((request, response) => {
+    const service = await serving((request, response) => {
       asked.push(request.url ?? '');
-      const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
-      if (at === 2 && !isNextDay) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      const at = cursorOf(request.url);
+      if (at === 2 && !isNextDay) refuse(response);
       else {
         const next = at < 2 && { next_cursor: `c${at + 1}` };
         sendJson(response, { data: [{ id: `l${at}` }], ...more, ...next });
       }
     });
-    const home = freshHome();
-    const run = () =>
-      leads(['export', '-o', join(home, 'out'), '--resume'], {
-        env: { ...key, LEADS_BASE_URL: service.url },
-        home,
-      });
+    const { run } = exporting(service.url, '--resume');
     expect((await run()).exitCode).toBe(4);
     isNextDay = true;
     asked.length = 0;
     expect((await run()).exitCode).toBe(0);
-    await service.close();
     expect(asked).toHaveLength(1);
   });
 
@@ -630,21 +590,17 @@ describe('an interrupted export that cannot go on where it stopped', () => {
   ])('keeps its place where the first page is answered %d as well', async (status, code, headers) => {
     let isAway = false;
     let asked = 0;
-    const service = await scripted((request, response) => {
-      const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
+    const service = await serving((request, response) => {
+      const at = cursorOf(request.url);
       if (isAway) asked += 1;
       if (isAway) response.writeHead(status, headers).end();
       else if (at === 2) response.writeHead(401).end();
       else sendJson(response, { data: [{ id: `l${at}` }], next_cursor: `c${at + 1}` });
     });
-    const home = freshHome();
-    const file = join(home, 'out');
-    const argv = ['export', '-o', file, '--bookmark', join(home, 'b'), '--retries', '0'];
-    const run = () => leads(argv, { env: { ...key, LEADS_BASE_URL: service.url }, home });
+    const { run, file } = nightly(service.url, '--retries', '0');
     await run();
     isAway = true;
     const { exitCode, stderr } = await run();
-    await service.close();
     expect(exitCode).toBe(code);
     // A failure may be that of a page which is too large: the first one is asked for smaller, too.
     const frontRequests = status === 500 ? 3 : 1;
@@ -657,45 +613,39 @@ describe('an interrupted export that cannot go on where it stopped', () => {
   it('keeps its place where a failure of the moment kept it from being read, and the front fails further on', async () => {
     const failing = new Set<number>([3]);
     let asked: number[] = [];
-    const service = await scripted((request, response) => {
+    const service = await serving((request, response) => {
       const at = cursorOf(request.url);
       asked.push(at);
       if (failing.has(at)) response.writeHead(500).end();
       else sendJson(response, { data: [{ id: `l${at}` }], next_cursor: at < 4 ? `c${at + 1}` : null });
     });
-    const home = freshHome();
-    const file = join(home, 'out');
-    const argv = ['export', '-o', file, '--bookmark', join(home, 'b'), '--retries', '0'];
+    const { run: exportOnce, ids } = nightly(service.url, '--retries', '0');
     const run = async (): Promise<readonly [number, readonly number[]]> => {
       asked = [];
-      const { exitCode } = await leads(argv, { env: { ...key, LEADS_BASE_URL: service.url }, home });
+      const { exitCode } = await exportOnce();
       return [exitCode, asked];
     };
     expect(await run()).toEqual([5, [0, 1, 2, 3]]);
     expect(await run()).toEqual([5, [3, 0, 1, 2, 3]]);
     failing.clear();
     expect(await run()).toEqual([0, [3, 4]]);
-    await service.close();
-    expect(ids(readFileSync(file, 'utf8'))).toEqual(['l0', 'l1', 'l2', 'l3', 'l4']);
+    expect(ids()).toEqual(['l0', 'l1', 'l2', 'l3', 'l4']);
   });
 
   it('writes no record twice that has no id', async () => {
     let isNextDay = false;
-    const expiring = await scripted((request, response) => {
+    const expiring = await serving((request, response) => {
       const cursor = new URL(request.url ?? '', 'http://x').searchParams.get('cursor');
       const at = Number(cursor ?? 0);
       if (at === 2) response.writeHead(isNextDay ? 410 : 401).end('{"error":"no","message":"not now"}');
       else sendJson(response, { data: [{ name: `n${at}` }], next_cursor: `${at + 1}` });
     });
-    const home = freshHome();
-    const env = { ...key, LEADS_BASE_URL: expiring.url };
-    const run = () => leads(['export', '-o', join(home, 'out'), '--resume'], { env, home });
+    const { run, file } = exporting(expiring.url, '--resume');
     expect((await run()).exitCode).toBe(4);
     isNextDay = true;
     const { exitCode, stderr } = await run();
-    await expiring.close();
     expect([exitCode, stderr]).toEqual([6, expect.stringContaining('answered 410')]);
-    expect(readFileSync(join(home, 'out.partial'), 'utf8').trim().split('\n')).toHaveLength(2);
+    expect(readFileSync(`${file}.partial`, 'utf8').trim().split('\n')).toHaveLength(2);
   });
 
   it('reads from the first page where leads that arrived had led it astray', async () => {
@@ -704,7 +654,7 @@ describe('an interrupted export that cannot go on where it stopped', () => {
       for (let i = from; i < to; i += 1) list.unshift(`new${i}`);
     };
     // Only `offset` counts. A page of leads arrives before it is tried, so that the first one seems to come again.
-    const moving = await scripted((request, response, nth) => {
+    const moving = await serving((request, response, nth) => {
       if (nth === 2) arrive(0, 7);
       if (nth === 5) arrive(7, 8);
       const query = new URL(request.url ?? '', 'http://x').searchParams;
@@ -715,19 +665,12 @@ describe('an interrupted export that cannot go on where it stopped', () => {
         list.slice(offset, offset + many).map((id) => ({ id })),
       );
     });
-    const home = freshHome();
-    const file = join(home, 'out');
-    const run = () =>
-      leads(['export', '-o', file, '--bookmark', join(home, 'b')], {
-        env: { ...key, LEADS_BASE_URL: moving.url },
-        home,
-      });
+    const { run, ids } = nightly(moving.url);
     const astray = await run();
     const again = await run();
-    await moving.close();
     expect(astray.exitCode).toBe(6);
     expect({ ...again }).toMatchObject({ exitCode: 0 });
-    expect(ids(readFileSync(file, 'utf8')).sort()).toEqual([...list].sort());
+    expect(ids().sort()).toEqual([...list].sort());
   });
 
   it.each([
@@ -748,24 +691,18 @@ describe('an interrupted export that cannot go on where it stopped', () => {
   ])('reads from the first page where its cursor has expired: %d %s', async (status, body) => {
     let isNextDay = false;
     let stopsAt = 2;
-    const expiring = await scripted((request, response) => {
+    const expiring = await serving((request, response) => {
       const cursor = new URL(request.url ?? '', 'http://x').searchParams.get('cursor');
       const at = Number(cursor?.slice(1) ?? 0);
       const isExpired = isNextDay && cursor?.startsWith('a') === true;
       if (isExpired) response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-      else if (at === stopsAt) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      else if (at === stopsAt) refuse(response);
       else {
         const next = at < 4 ? `${isNextDay ? 'b' : 'a'}${at + 1}` : null;
         sendJson(response, { data: [{ id: `l${at}` }], next_cursor: next, total: 5 });
       }
     });
-    const home = freshHome();
-    const file = join(home, 'out');
-    const run = () =>
-      leads(['export', '-o', file, '--bookmark', join(home, 'b')], {
-        env: { ...key, LEADS_BASE_URL: expiring.url },
-        home,
-      });
+    const { run, ids } = nightly(expiring.url);
     expect((await run()).exitCode).toBe(4);
     isNextDay = true;
     // On the way back, among leads that are known.
@@ -776,8 +713,7 @@ describe('an interrupted export that cannot go on where it stopped', () => {
     expect([later.exitCode, later.stderr]).toEqual([4, expect.stringContaining('4 leads are kept')]);
     stopsAt = Infinity;
     const { exitCode, stderr } = await run();
-    await expiring.close();
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-    expect(ids(readFileSync(file, 'utf8'))).toEqual(['l0', 'l1', 'l2', 'l3', 'l4']);
+    expect(ids()).toEqual(['l0', 'l1', 'l2', 'l3', 'l4']);
   });
 });
