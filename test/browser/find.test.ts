@@ -106,7 +106,7 @@ inChromium('finding deliveries', (browser) => {
     await expectClean();
   });
 
-  it('shows nothing of a person who was erased, in the list and among what was found', async () => {
+  it('shows nothing of a person who was erased, in the list, among what was found and where it is open', async () => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada First'));
     await deliver(leadOf('lead_2', 'Ada Second'));
@@ -116,11 +116,15 @@ inChromium('finding deliveries', (browser) => {
     await page.locator('#search').fill('ada');
     await expect.poll(() => rowNames(page)).toEqual(['Ada Second', 'Ada First']);
     await page.locator('.search-progress', { hasText: '2 matches' }).waitFor();
+    await page.locator('.row', { hasText: 'Ada First' }).click();
+    await page.locator('.delivery').waitFor();
     expect((await leads(['inbox', 'erase', '--id', 'lead_1', '--yes'], { home })).exitCode).toBe(0);
     await expect.poll(() => rowNames(page)).toEqual(['Ada Second']);
+    await page.getByText('It may have been pruned or erased.').waitFor();
     await page.locator('#search').fill('');
     await expect.poll(() => rowNames(page)).toEqual(['Ada Second']);
-    await expectClean();
+    expect(await page.textContent('body')).not.toContain('Ada First');
+    await expectClean(/^Failed to load resource: the server responded with a status of 404/);
   });
 
   it('says what an empty inbox is waiting for', async () => {

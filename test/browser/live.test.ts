@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { binary, environment } from '../support/listen-process.ts';
 import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
 import { expectLive, freshContext, rowNames, shownPage } from './support/shown-page.ts';
@@ -26,24 +23,6 @@ inChromium('the live list', (browser) => {
     expect(times.sort((a, b) => a - b)[3]).toBeLessThan(500);
     expect((await rowNames(page)).slice(0, 2)).toEqual(['Person 7', 'Person 6']);
     await expectClean();
-  });
-
-  it('drops what is erased, also where it is open', async () => {
-    const { home, deliver } = await receiver();
-    await deliver(leadOf('lead_1', 'Ada'));
-    await deliver(leadOf('lead_2', 'Grace'));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
-    await expectLive(page);
-    await page.locator('.row', { hasText: 'Ada' }).click();
-    await page.locator('.delivery').waitFor();
-    await promisify(execFile)(process.execPath, [binary, 'inbox', 'erase', '--id', 'lead_1', '--yes'], {
-      env: { PATH: process.env['PATH'], ...environment(home) },
-    });
-    await expect.poll(() => rowNames(page)).toEqual(['Grace']);
-    await page.getByText('It may have been pruned or erased.').waitFor();
-    expect(await page.textContent('body')).not.toContain('Ada');
-    await expectClean(/^Failed to load resource: the server responded with a status of 404/);
   });
 
   it('does not move under a reader who scrolled down, and says how many are new', async () => {
