@@ -51,8 +51,8 @@ const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\
 const escaped = (text: string): string => text.replace(/[\\"\n]/g, (character) => escapes[character] ?? '');
 
 function numberText(value: number): string {
-  if (Number.isFinite(value)) return String(value);
-  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+  if (value === Infinity) return '+Inf';
+  return value === -Infinity ? '-Inf' : String(value);
 }
 
 /** Makes a family of a single value without labels, or of a value for each set of labels. */

@@ -6,7 +6,7 @@ export function nearest(typed: string, words: readonly string[]): string | undef
   if (word.length < 2) return undefined;
   const begins = words.filter((candidate) => candidate.toLowerCase().startsWith(word));
   if (begins.length === 1) return begins[0];
-  const allowed = word.length <= 3 ? 1 : word.length <= 7 ? 1.5 : 2.5;
+  const allowed = allowedDistance(word);
   let best: string | undefined;
   let bestDistance = Infinity;
   for (const candidate of words) {
@@ -14,6 +14,11 @@ export function nearest(typed: string, words: readonly string[]): string | undef
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return bestDistance <= allowed ? best : undefined;
+}
+
+function allowedDistance({ length }: string): number {
+  if (length <= 3) return 1;
+  return length <= 7 ? 1.5 : 2.5;
 }
 
 export function didYouMean(typed: string, words: readonly string[]): string | undefined {

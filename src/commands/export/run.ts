@@ -51,9 +51,9 @@ const mostListed = 10;
 
 /** Throws a `UsageError` for a form that is no text. */
 function rejectBinary({ format, gzip }: ExportOptions): void {
-  const binary = format === 'xlsx' ? '--format xlsx' : gzip ? '--gzip' : undefined;
-  if (binary === undefined) return;
-  throw new UsageError(`${binary} writes no text for a terminal`, {
-    hint: `redirect it, or use -o FILE${format === 'xlsx' ? '.xlsx' : ''}`,
+  const isWorkbook = format === 'xlsx';
+  if (!isWorkbook && !gzip) return;
+  throw new UsageError(`${isWorkbook ? '--format xlsx' : '--gzip'} writes no text for a terminal`, {
+    hint: `redirect it, or use -o FILE${isWorkbook ? '.xlsx' : ''}`,
   });
 }

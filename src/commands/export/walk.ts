@@ -6,7 +6,7 @@ import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { Batch, Completion, Listing } from '../../service/listing-types.ts';
 import { listLeads } from '../../service/listing.ts';
 import { mayHelpFromStart } from '../../service/listing-types.ts';
-import type { Position } from '../../service/pagers/position.ts';
+import { type Position, start } from '../../service/pagers/position.ts';
 import type { Totals } from './checkpoint.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { type Destination, type ExportContext, type ExportPlan, latest, type Publication } from './plan.ts';
@@ -83,12 +83,10 @@ class LeadExport {
       if (!canReread() || !mayHelpFromStart(error, unanswered)) throw error;
       // A position that a failure or a refusal of the moment kept from being read may be good the next time.
       const isPassing = error instanceof ServiceError || error instanceof KeyRejectedError;
-      return await this.#read({
-        plan,
-        restartedBy: error,
-        // Known leads come after these positions as well, where a resumed run would not count them.
-        resumeAt: (next) => (!canReread() ? next : isPassing ? from : { style: 'start' }),
-      });
+      const retryAt = isPassing ? from : start;
+      // Known leads come after the positions of this reading as well, where a resumed run would not count them.
+      const resumeAt = (next: Position): Position => (canReread() ? retryAt : next);
+      return await this.#read({ plan, restartedBy: error, resumeAt });
     }
   }
 
@@ -206,7 +204,7 @@ class LeadExport {
     const since = latest(this.#plan.query.since, window?.pollSince);
     const plan = { ...this.#plan, query: { ...this.#plan.query, since }, interruptedRun: undefined };
     // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
-    const poll: Reading = { plan, resumeAt: () => ({ style: 'start' }) };
+    const poll: Reading = { plan, resumeAt: () => start };
     const polled = await completeWalk(() => this.#read(poll), this.#context);
     if (polled !== undefined) window?.completeWalk(polled.end);
   }

@@ -261,36 +261,40 @@ function HeaderSection({ headers }: { headers: WireDelivery['headers'] }): VNode
   );
 }
 
-function ReplayPopover({ model, delivery }: DeliveryProps): VNode {
+const ReplayPopover = ({ model, delivery }: DeliveryProps): VNode => (
+  <Popover id="replay" title="Replay">
+    <h2>Replay</h2>
+    <ReplayTargets model={model} delivery={delivery} />
+  </Popover>
+);
+
+function ReplayTargets({ model, delivery }: DeliveryProps): VNode {
   const { targets } = model.inbox;
+  if (delivery.notReplayable !== null) return <p>{delivery.notReplayable}</p>;
+  if (targets.length === 0) {
+    return (
+      <p>
+        No target was named when the program was started. Start it with <code>--replay-to URL</code>.
+      </p>
+    );
+  }
   return (
-    <Popover id="replay" title="Replay">
-      <h2>Replay</h2>
-      {delivery.notReplayable !== null ? (
-        <p>{delivery.notReplayable}</p>
-      ) : targets.length === 0 ? (
-        <p>
-          No target was named when the program was started. Start it with <code>--replay-to URL</code>.
-        </p>
-      ) : (
-        <>
-          <p>
-            Sends the stored body of <ReceivedText text={deliveryTitle(delivery)} /> once more, to:
-          </p>
-          {targets.map(({ name, scheme }) => (
-            <Button
-              key={name}
-              class="button target"
-              popovertarget="replay"
-              popovertargetaction="hide"
-              onClick={() => void model.replay(delivery, name)}
-            >
-              <ReceivedText text={name} />
-              <span class="note">{scheme === null ? 'unsigned' : `signed: ${scheme}`}</span>
-            </Button>
-          ))}
-        </>
-      )}
-    </Popover>
+    <>
+      <p>
+        Sends the stored body of <ReceivedText text={deliveryTitle(delivery)} /> once more, to:
+      </p>
+      {targets.map(({ name, scheme }) => (
+        <Button
+          key={name}
+          class="button target"
+          popovertarget="replay"
+          popovertargetaction="hide"
+          onClick={() => void model.replay(delivery, name)}
+        >
+          <ReceivedText text={name} />
+          <span class="note">{scheme === null ? 'unsigned' : `signed: ${scheme}`}</span>
+        </Button>
+      ))}
+    </>
   );
 }
