@@ -100,6 +100,7 @@ export default defineConfig({
           globalSetup: ['test/browser/support/start-chromium.ts', ...setup],
           // The files share one browser, in which times are measured: more at once would only wait for its cores.
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           testTimeout: 60_000,
         },
       },

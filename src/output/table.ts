@@ -161,24 +161,3 @@ export function shortTimes(cells: readonly string[]): string[] {
     return days.size === 1 ? time : `${day} ${time}`;
   });
 }
-
-const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-] as const;
-
-/**
- * Returns the distance in the largest unit that fits, such as `3m ago`, `in 2h` or `now`; both times are
- * milliseconds since the epoch.
- */
-export function relativeTime(time: number, now: number): string {
-  const distance = Math.abs(now - time);
-  for (const [name, ms] of units) {
-    if (distance < ms) continue;
-    const amount = `${Math.floor(distance / ms)}${name}`;
-    return time > now ? `in ${amount}` : `${amount} ago`;
-  }
-  return 'now';
-}

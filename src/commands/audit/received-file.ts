@@ -11,8 +11,8 @@ import { jsonIn } from '../../json/exact.ts';
 import { identifiedRecord } from '../../json/lead-reader.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { type LeadAt, possibleLeads, readLeads } from '../../lead/read-leads.ts';
-import { relativeTime } from '../../output/table.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { type Chunks, chunksOf, nameOf, objectsIn, scannedObject, startOf } from '../send/lead-file.ts';
 
 export interface OpenedReceived extends ReceivedSide {
@@ -186,8 +186,8 @@ async function lastWrite(file: string, { clock, messages }: Context): Promise<nu
   if (stats?.isFile() !== true) return undefined;
   const now = clock.now();
   if (now - stats.mtimeMs > oldMs) {
-    const age = relativeTime(stats.mtimeMs, now);
-    messages.note('written', `${file} was written ${age}: leads created since then are not counted`);
+    const age = formatDuration(now - stats.mtimeMs);
+    messages.note('written', `${file} was written ${age} ago: leads created since then are not counted`);
   }
   return stats.mtimeMs;
 }

@@ -20,7 +20,7 @@ const usualOverlapMs = 86_400_000;
 export interface ExportRequest {
   readonly service: Service;
   readonly options: ExportOptions;
-  readonly context: ExportContext;
+  readonly context: Context;
   readonly totals: Totals;
 }
 
@@ -115,8 +115,6 @@ export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'servi
 
 export const latest = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
-
-export type ExportContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'status' | 'stdout' | 'pid'>;
 
 export const noTotals = (): Totals => ({
   leads: 0,

@@ -3,13 +3,12 @@ import { InvalidRecord } from '../../json/invalid-record.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
-import type { Batch, Completion, Listing } from '../../service/listing-types.ts';
 import { listLeads } from '../../service/listing.ts';
-import { mayHelpFromStart } from '../../service/listing-types.ts';
+import { type Completion, type Listing, mayHelpFromStart } from '../../service/listing-types.ts';
 import { type Position, start } from '../../service/pagers/position.ts';
 import type { Totals } from './checkpoint.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
-import { type Destination, type ExportContext, type ExportPlan, latest, type Publication } from './plan.ts';
+import { type Destination, type ExportPlan, latest, type Publication } from './plan.ts';
 
 export const exportLeads = (plan: ExportPlan, destination: Destination): Promise<Publication | undefined> =>
   new LeadExport(plan, destination).run();
@@ -25,7 +24,6 @@ interface Reading {
 
 class LeadExport {
   readonly #plan: ExportPlan;
-  readonly #context: ExportContext;
   readonly #totals: Totals;
   readonly #destination: Destination;
   readonly #progress: Progress;
@@ -34,7 +32,6 @@ class LeadExport {
 
   constructor(plan: ExportPlan, destination: Destination) {
     this.#plan = plan;
-    this.#context = plan.context;
     this.#totals = plan.totals;
     this.#destination = destination;
     this.#progress = showProgress(destination.status, plan.context.clock, plan.totals.leads);
@@ -51,7 +48,7 @@ class LeadExport {
       const end =
         every === undefined
           ? await first()
-          : await outliveOutages(first, { every, hasWorked: false }, this.#context);
+          : await outliveOutages(first, { every, hasWorked: false }, this.#plan.context);
       window?.completeWalk(end);
       if (every !== undefined) {
         await this.#destination.walkEnd();
@@ -92,7 +89,7 @@ class LeadExport {
 
   /** Returns the error to report: a hint of an interruption says what is kept, a note does so beside any other failure. */
   async #brokenOff(error: unknown): Promise<unknown> {
-    const { signal, messages } = this.#context;
+    const { signal, messages } = this.#plan.context;
     const reason: unknown = signal.reason;
     const isInterrupted = signal.aborted && reason instanceof InterruptedError;
     if (!isInterrupted && !(error instanceof LeadsError)) return error;
@@ -107,8 +104,8 @@ class LeadExport {
   async #read(reading: Reading): Promise<Completion | undefined> {
     const { plan, from, restartedBy, resumeAt = (next: Position) => next } = reading;
     const { options, window } = plan;
-    const { limit, concurrency = 1 } = options;
-    const { messages } = this.#context;
+    const { limit } = options;
+    const { messages } = this.#plan.context;
     const totals = this.#totals;
     const destination = this.#destination;
     this.#isAnswered = false;
@@ -133,7 +130,6 @@ class LeadExport {
       if (limit !== undefined && totals.leads >= limit) break;
       if (batch.next !== undefined) await destination.pageEnd(resumeAt(batch.next));
       else if (batch.last) await destination.pageEnd(undefined);
-      if (concurrency > 1) noteUselessConcurrency(batch, messages);
       this.#progress.update(totals.leads, limit ?? walk.stats.total);
     }
     addStatistics(walk, totalsBefore, totals);
@@ -160,7 +156,7 @@ class LeadExport {
       keepsInvalid: options.skipInvalid,
       acceptUnproven: unprovenHandler(
         options.acceptIncomplete,
-        this.#context.messages,
+        this.#plan.context.messages,
         options.bookmark !== undefined,
       ),
     });
@@ -174,7 +170,7 @@ class LeadExport {
     this.#totals.leftOut.push(name);
     const why =
       offset === undefined ? 'it holds bytes that are not UTF-8' : `it is not valid JSON at byte ${offset}`;
-    this.#context.messages.note(`left-out-${lead.id ?? ''}`, `left out ${name}: ${why}`);
+    this.#plan.context.messages.note(`left-out-${lead.id ?? ''}`, `left out ${name}: ${why}`);
     return true;
   }
 
@@ -184,12 +180,12 @@ class LeadExport {
    */
   async #poll(every: number): Promise<void> {
     const { limit } = this.#plan.options;
-    const { clock, signal, messages } = this.#context;
+    const { clock, signal, messages } = this.#plan.context;
     const wait = { ms: every, why: 'the next poll', isExpected: true };
     try {
       while (limit === undefined || this.#totals.leads < limit) {
         await messages.waiting(wait, () => clock.sleep(every, signal));
-        await outliveOutages(() => this.#pollOnce(), { every, hasWorked: true }, this.#context);
+        await outliveOutages(() => this.#pollOnce(), { every, hasWorked: true }, this.#plan.context);
         await this.#destination.walkEnd();
       }
     } catch (error) {
@@ -200,12 +196,12 @@ class LeadExport {
   async #pollOnce(): Promise<void> {
     const { ids, window } = this.#plan;
     ids.nextPass();
-    window?.beginWalk(this.#context.clock.now());
+    window?.beginWalk(this.#plan.context.clock.now());
     const since = latest(this.#plan.query.since, window?.pollSince);
     const plan = { ...this.#plan, query: { ...this.#plan.query, since }, interruptedRun: undefined };
     // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
     const poll: Reading = { plan, resumeAt: () => start };
-    const polled = await completeWalk(() => this.#read(poll), this.#context);
+    const polled = await completeWalk(() => this.#read(poll), this.#plan.context);
     if (polled !== undefined) window?.completeWalk(polled.end);
   }
 }
@@ -215,12 +211,4 @@ function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void
   totals.duplicates = before.duplicates + stats.duplicates;
   totals.withoutId = before.withoutId + stats.withoutId;
   totals.restarts = before.restarts + stats.restarts;
-}
-
-function noteUselessConcurrency({ next }: Batch, messages: ExportContext['messages']): void {
-  if (next === undefined || ['start', 'page', 'offset'].includes(next.style)) return;
-  messages.note(
-    'concurrency',
-    '--concurrency has no effect: this service names the next page only in the page before it',
-  );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren, ComponentProps, VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import type { WireListFilter } from '../wire.ts';
 import { capitalized, exactTime, shortTime, shownCount } from './text/format.ts';
+import { visibleParts, withNamedCharacters } from './text/text-parts.ts';
 
 export const Button = (props: ComponentProps<'button'>): VNode => <button type="button" {...props} />;
 
@@ -86,5 +87,25 @@ export function Section({ title, count, tools, children }: SectionProps): VNode 
       </div>
       {children}
     </section>
+  );
+}
+
+/** Text from outside could change the direction of the text around it, so it is isolated. */
+export const ReceivedText = ({ text }: { text: string }): VNode => <bdi>{shown(text)}</bdi>;
+
+/** An element for each part is expensive, so a text with more parts is drawn as one. */
+const mostParts = 400;
+
+export function shown(text: string): (string | VNode)[] {
+  const parts = visibleParts(text);
+  if (parts.length > mostParts) return [withNamedCharacters(text)];
+  return parts.map((part, i) =>
+    part.isHidden ? (
+      <span key={i} class="hidden-character">
+        {part.text}
+      </span>
+    ) : (
+      part.text
+    ),
   );
 }

@@ -1,11 +1,10 @@
 import type { VNode } from 'preact';
 import { DeliveryPane } from './delivery/delivery-pane.tsx';
-import { Button, Key, Popover } from './elements.tsx';
+import { Button, Key, Popover, ReceivedText } from './elements.tsx';
 import { shortcuts } from './keys.ts';
 import { ListPane } from './list/list-pane.tsx';
 import type { Connection } from './state/live.ts';
 import type { PageModel } from './state/page-model.ts';
-import { ReceivedText } from './text/received-text.tsx';
 
 export function Page({ model }: { model: PageModel }): VNode {
   const { seq } = model.address;

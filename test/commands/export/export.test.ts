@@ -104,11 +104,6 @@ describe('export', () => {
     );
   });
 
-  it('says so when --concurrency cannot help', async () => {
-    const { stderr } = await leads(['export', '--concurrency', '4'], { env: env() });
-    expect(stderr).toContain('note: --concurrency has no effect');
-  });
-
   it('keeps the order under --concurrency', async () => {
     const pages = await faultyService({ leads: 2000, pageSize: 50, style: 'page', seed: 1 });
     const { stdout, exitCode } = await leads(['export', '--concurrency', '4'], {

@@ -1,9 +1,8 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { WireDelivery } from '../../wire.ts';
-import { Button, Section } from '../elements.tsx';
+import { Button, ReceivedText, Section, shown } from '../elements.tsx';
 import type { PageModel } from '../state/page-model.ts';
-import { ReceivedText, shown } from '../text/received-text.tsx';
 import { jsonTokens } from '../text/text-parts.ts';
 
 const forms = ['formatted', 'raw', 'curl'] as const;

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { WireDelivery, WireListFilter } from '../../wire.ts';
-import { Button, Icon, Key, Popover, Section, Time, VerdictBadge } from '../elements.tsx';
+import { Button, Icon, Key, Popover, ReceivedText, Section, Time, VerdictBadge } from '../elements.tsx';
 import { hashOf } from '../state/address.ts';
 import type { PageModel } from '../state/page-model.ts';
 import {
@@ -14,7 +14,6 @@ import {
   shownDuration,
   shownSize,
 } from '../text/format.ts';
-import { ReceivedText } from '../text/received-text.tsx';
 import { BodySection } from './body-section.tsx';
 
 interface DeliveryProps {

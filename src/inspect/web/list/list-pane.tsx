@@ -1,10 +1,9 @@
 import type { VNode } from 'preact';
 import type { WireRow } from '../../wire.ts';
-import { Button, Time, VerdictIcon } from '../elements.tsx';
+import { Button, ReceivedText, Time, VerdictIcon } from '../elements.tsx';
 import { hashOf, noFilter, requestQuery } from '../state/address.ts';
 import type { PageModel } from '../state/page-model.ts';
 import { capitalized, deliveryTitle, minuteTime, plural, sentence } from '../text/format.ts';
-import { ReceivedText } from '../text/received-text.tsx';
 import { Chart } from './chart.tsx';
 import { FilterBar } from './filter-bar.tsx';
 
