@@ -36,7 +36,7 @@ inChromium('the attempts at a delivery', (browser) => {
     await page.locator('.row', { hasText: 'Accepted' }).click();
     await page.locator('.delivery').waitFor();
     await page.keyboard.press('r');
-    await page.getByRole('button', { name: debug }).waitFor();
+    await page.locator('#replay button:focus', { hasText: debug }).waitFor();
     await page.keyboard.press('Enter');
     await page.locator('.message', { hasText: 'Replay of Ada: not taken, 500' }).waitFor();
     const attempts = page.locator('.attempts li');
@@ -50,7 +50,7 @@ inChromium('the attempts at a delivery', (browser) => {
     await expect.poll(() => page.locator('.row-state').allTextContents()).toEqual(['1 done']);
 
     await page.keyboard.press('r');
-    await page.getByRole('button', { name: debug }).waitFor();
+    await page.locator('#replay button:focus', { hasText: debug }).waitFor();
     await page.keyboard.press('Enter');
     await page.locator('.message', { hasText: 'Sending Ada…' }).waitFor();
     await page.keyboard.press('Escape');

@@ -58,7 +58,7 @@ inChromium('the keyboard alone', (browser) => {
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     expect(bodies).toEqual([]);
     await press('r');
-    await page.getByRole('dialog', { name: 'Replay' }).waitFor();
+    await page.locator('#replay button:focus').waitFor();
     await press('Enter');
     await page.locator('.message', { hasText: 'Replay of Ada Changed: taken, 200 in' }).waitFor();
     expect(bodies).toHaveLength(1);
