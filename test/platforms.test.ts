@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from './support/clock.ts';
 import { opener } from '../src/commands/inspect/serve-page.ts';
 import { findPaths } from '../src/config/directories.ts';
+import { databaseLocation } from '../src/inbox/postgres/connection/database-location.ts';
 import { openDatabase } from '../src/inbox/sqlite/open-database.ts';
 import { homeWith, leads } from './support/run.ts';
 
@@ -36,6 +37,19 @@ it('without a home directory, other places have to be named', () => {
   expect(() => findPaths({ LEADS_DATA_DIR: '/data' }, 'linux', nowhere)).toThrow();
   const named = { LEADS_CONFIG_DIR: '/config', LEADS_DATA_DIR: '/data' };
   expect(findPaths(named, 'linux', nowhere)).toEqual({ configDir: '/config', dataDir: '/data' });
+});
+
+it.each([
+  ['linux', { path: '/home/ada/.pgpass', hasMode: true }],
+  ['darwin', { path: '/home/ada/.pgpass', hasMode: true }],
+  ['win32', { path: '/appdata/roaming/postgresql/pgpass.conf', hasMode: false }],
+])('%s has passwords of PostgreSQL in %j', (platform, file) => {
+  const { passwords } = databaseLocation('postgres://localhost/leads', {
+    env,
+    platform,
+    warn: () => undefined,
+  });
+  expect(passwords.file).toEqual(file);
 });
 
 it.each([

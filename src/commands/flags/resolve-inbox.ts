@@ -39,22 +39,26 @@ export async function resolveInbox(
     throw flags.inbox === undefined ? new ConfigError(message, { hint }) : new UsageError(message, { hint });
   }
   const { databaseLocation } = await import('../../inbox/postgres/connection/database-location.ts');
-  const warn = (warning: Problem) => messages.warn(noteText(warning));
-  const location = { ...databaseLocation(place, { env, warn }), file };
+  const options = {
+    env,
+    platform: context.platform,
+    warn: (warning: Problem) => messages.warn(noteText(warning)),
+  };
+  const location = { ...databaseLocation(place, options), file };
   if (file === undefined && flags.inbox !== undefined && location.url.password !== undefined) {
     messages.note(
       'inbox-password',
-      'the password in --inbox can be seen by other users of this machine: --inbox @FILE, LEADS_INBOX and PGPASSWORD hide it',
+      'the password in --inbox can be seen by other users of this machine: --inbox @FILE, LEADS_INBOX and ~/.pgpass hide it',
     );
   }
   return location;
 }
 
-/** The environment for programs that are started, without the variable that may hold the password of this inbox. */
+/** The environment for programs that are started, without the variables that may hold the password of this inbox. */
 export function withoutInboxPassword({ inbox }: InboxFlags, env: Context['env']): Context['env'] {
   const place = inbox ?? inEnvironment(env) ?? '';
   if (!/^(@|postgres(ql)?:\/\/(?![^/@]*:[^/@]+@))/i.test(place)) return env;
-  return Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'PGPASSWORD'));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PGPASS(WORD|FILE)$/.test(name)));
 }
 
 /** The flags that name the same inbox, for a command line in a message; they start with a space. */

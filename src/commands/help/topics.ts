@@ -14,7 +14,7 @@ export const environmentVariables: readonly (readonly [name: string, meaning: st
   ['LEADS_CONFIG_DIR', 'directory of config.json'],
   ['LEADS_DATA_DIR', 'directory of the inbox and of the certificates that leads makes'],
   ['LEADS_INBOX', "the inbox, if not the profile's own: a file, or postgres://HOST/DATABASE"],
-  ['PGPASSWORD', 'password of that database, where its URL has none'],
+  ['PGPASSWORD, PGPASSFILE', 'password of that database, or the file that it is in; else ~/.pgpass'],
   ['LEADS_WEBHOOK_TOKEN', 'shared token of deliveries'],
   ['LEADS_WEBHOOK_SECRET', 'secret that deliveries are signed with'],
   ['HTTPS_PROXY, NO_PROXY', 'proxy for requests to the service, and hosts without one'],

@@ -40,7 +40,7 @@ interface Attempt {
 }
 
 const isItRunning = 'is PostgreSQL running there?';
-const passwordPlaces = 'it is looked for in the URL and PGPASSWORD';
+const passwordPlaces = 'it is looked for in the URL, PGPASSWORD, and PGPASSFILE or ~/.pgpass';
 
 /**
  * Makes the error of a connection that could not be opened: a `ConfigError` when a setting or the server has to be changed, and a

@@ -4,6 +4,7 @@ import { checkServerIdentity, connect as connectSecurely, type ConnectionOptions
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, LeadsError } from '../../errors.ts';
 import { addressAttempts } from '../../http/client/http-client.ts';
+import type { Secret } from '../../secret.ts';
 import type { Row } from '../sql/row.ts';
 import {
   cannotOpen,
@@ -20,6 +21,7 @@ import {
   parseDatabaseUrl,
   sslModeFor,
 } from './connection/database-url.ts';
+import { passwordFromFile } from './connection/password-file.ts';
 import { Session } from './session.ts';
 
 /**
@@ -88,7 +90,7 @@ export async function renewCredentials(location: DatabaseLocation, urlText: stri
 
 async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<Session> {
   const { url } = location;
-  const password = url.password ?? location.environmentPassword;
+  const password = await passwordFor(host, location);
   const tls = await tlsOptions(url, host);
   const { name, port, isSocket } = host;
   const socket = isSocket
@@ -120,6 +122,13 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
   } finally {
     clearTimeout(timer);
   }
+}
+
+async function passwordFor(host: DatabaseHost, location: DatabaseLocation): Promise<Secret | undefined> {
+  const { url, passwords, warn } = location;
+  return (
+    url.password ?? passwords.environment ?? (await passwordFromFile(passwords.file, { ...url, host }, warn))
+  );
 }
 
 function checkState(row: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {

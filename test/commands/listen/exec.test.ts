@@ -35,7 +35,7 @@ describe('--exec', () => {
     const file = join(scratch(), 'seen');
     const listener = await start(['--exec', `env > '${file}'`], {
       env: {
-        ...{ PATH: process.env['PATH'] ?? '', PGAPPNAME: 'kept' },
+        ...{ PATH: process.env['PATH'] ?? '', PGAPPNAME: 'kept', PGPASSFILE: '/no/such/file' },
         ...{ LEADS_INBOX: newInboxUrl(address, { password: '' }), PGPASSWORD: address.password },
       },
     });
@@ -43,7 +43,7 @@ describe('--exec', () => {
     await until(() => listener.stdout.text().includes('exec: exit 0'));
     const seen = readFileSync(file, 'utf8');
     expect(seen).toContain('PGAPPNAME=kept');
-    expect(seen).not.toContain('PGPASSWORD');
+    expect(seen).not.toContain('PGPASS');
   });
 
   it.each([

@@ -21,7 +21,7 @@ const opening = (error: Error, hasPassword = true) => openingError(error, { url,
 
 const settings: readonly (readonly [Error, string, string | undefined])[] = [
   [new SocketFault('it offers none', 'no TLS'), 'does not offer TLS', 'turn it on there (ssl = on), or add'],
-  [failed('28P01'), "does not take the password of user 'ada'", 'it is looked for in the URL and PGPASSWORD'],
+  [failed('28P01'), "does not take the password of user 'ada'", 'it is looked for in the URL, PGPASSWORD'],
   [failed('28000'), "does not let user 'ada' in: as it says", 'pg_hba.conf of the server says'],
   [failed('3D000'), "has no database 'leads'", 'make it: createdb leads'],
   [failed('42501'), "does not let user 'ada' connect to 'leads'", 'GRANT CONNECT ON DATABASE'],

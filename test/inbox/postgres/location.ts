@@ -17,7 +17,8 @@ export const locationOf = (
   { env = {}, allowsPlain = false, warnings = [] }: LocationParts = {},
 ): DatabaseLocation =>
   databaseLocation(url, {
-    env,
+    env: { HOME: '/nonexistent', ...env },
+    platform: 'linux',
     allowsPlain,
     warn: (found) => void warnings.push(noteText(found)),
   });

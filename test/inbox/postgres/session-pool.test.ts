@@ -1,5 +1,8 @@
 import { exitCodeOf } from '../../../src/exit-codes.ts';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-errors.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -50,10 +53,13 @@ describeWithPostgres('a database', (address) => {
     ends.push(() => proxy.stop());
     return { proxy, url: urlOf(address, { port: proxy.port }) };
   };
+  const passFile = join(mkdtempSync(join(tmpdir(), 'leads-pgpass-')), 'pass');
+  writeFileSync(passFile, `127.0.0.1:${port}:leads:leads:${password}\n`, { mode: 0o600 });
 
   test.each([
     ['a password in the URL', urlOf(address), {}],
     ['PGPASSWORD', bare, { PGPASSWORD: password }],
+    ['PGPASSFILE', bare, { PGPASSFILE: passFile }],
     ['a socket directory', `postgres://leads@/leads?host=${socketDirectory}&port=${port}`, {}],
     ['the second of two hosts', urlOf(address, { host: `127.0.0.1:${deadPort},127.0.0.1` }), {}],
   ])('is reached by %s', async (_way, url, env) => {
@@ -62,6 +68,11 @@ describeWithPostgres('a database', (address) => {
       await ask(opened, "SELECT current_user AS user, current_setting('application_name') AS name"),
     ).toEqual([{ user: 'leads', name: 'leads' }]);
     expect(opened.numbers()).toEqual({ open: 1, busy: 0, waiting: 0, errors: 0 });
+  });
+
+  test('gets the options of the URL for each of its sessions', async () => {
+    const opened = await open(urlOf(address, { parameters: { options: '-csearch_path=shop' } }));
+    expect(await ask(opened, "SELECT current_setting('search_path') AS path")).toEqual([{ path: 'shop' }]);
   });
 
   test.each([
@@ -248,6 +259,18 @@ describeWithPostgres('a database', (address) => {
     expect(await renewCredentials(location, next)).toBe(false);
     expect(await whoami()).toBe(user);
     await until(() => pool.numbers().open === 1);
+  });
+
+  test('reads the password file anew for each connection', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'leads-pgpass-')), 'pass');
+    const write = (text: string) => writeFileSync(file, `*:*:*:leads:${text}\n`, { mode: 0o600 });
+    write(password);
+    const opened = await open(bare, { PGPASSFILE: file });
+    write('another-one');
+    const held = opened.use(() => expect(ask(opened, 'SELECT 1')).rejects.toThrow('does not take'));
+    await held;
+    write(password);
+    await opened.use(() => ask(opened, 'SELECT 1'));
   });
 
   test('is not disturbed by variables of PostgreSQL that libpq reads, or that only the library knows', async () => {

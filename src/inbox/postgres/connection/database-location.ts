@@ -1,14 +1,22 @@
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError } from '../../../errors.ts';
+import { homeDirectory } from '../../../home-directory.ts';
 import { Secret } from '../../../secret.ts';
 import type { StoreOptions } from '../../store-options.ts';
 import { type DatabaseUrl, isLocal, parseDatabaseUrl, sslModeFor } from './database-url.ts';
+import type { PasswordFile } from './password-file.ts';
+
+/** The variable `PGPASSWORD`, and `PGPASSFILE` or `.pgpass` in the home directory. */
+interface PasswordSources {
+  readonly environment: Secret | undefined;
+  readonly file: PasswordFile;
+}
 
 export interface DatabaseLocation {
   /** User and password may be replaced while it is in use (`renewCredentials`). */
   url: DatabaseUrl;
-  /** `PGPASSWORD`, for a URL without a password. */
-  readonly environmentPassword: Secret | undefined;
+  readonly passwords: PasswordSources;
   readonly file?: string | undefined;
   /** The URL as it is shown: without password, and without parameters that name files. */
   readonly shown: string;
@@ -17,6 +25,7 @@ export interface DatabaseLocation {
 
 interface LocationOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: string;
   /** Does what `insecure=true` in the URL does. */
   readonly allowsPlain?: boolean;
   readonly warn: StoreOptions['warn'];
@@ -31,7 +40,7 @@ const weaknesses = {
 
 /** Reads the URL of an inbox, and rejects one that would go unencrypted to another machine. Throws a `ConfigError`. */
 export function databaseLocation(text: string, options: LocationOptions): DatabaseLocation {
-  const { env, allowsPlain, warn } = options;
+  const { env, platform, allowsPlain, warn } = options;
   const url = parseDatabaseUrl(text, () => env['PGUSER'] || systemUser());
   for (const host of url.hosts.filter((address) => !isLocal(address))) {
     const mode = sslModeFor(url, host);
@@ -53,7 +62,10 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
   const password = env['PGPASSWORD'];
   return {
     url,
-    environmentPassword: password === undefined || password === '' ? undefined : new Secret(password),
+    passwords: {
+      environment: password === undefined || password === '' ? undefined : new Secret(password),
+      file: { path: env['PGPASSFILE'] || usualFile(env, platform), hasMode: platform !== 'win32' },
+    },
     shown: shownUrl(url),
     warn,
   };
@@ -69,6 +81,12 @@ function systemUser(): string {
       cause,
     });
   }
+}
+
+function usualFile(env: LocationOptions['env'], platform: string): string {
+  const home = homeDirectory(env);
+  if (platform === 'win32') return join(env['APPDATA'] ?? home ?? '', 'postgresql', 'pgpass.conf');
+  return home === undefined ? '' : join(home, '.pgpass');
 }
 
 function shownUrl({ user, hosts, database, schema }: DatabaseUrl): string {
