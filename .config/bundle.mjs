@@ -10,6 +10,11 @@ const undici = dirname(createRequire(import.meta.url).resolve('undici/package.js
 
 /** Parts of libraries that nothing here reaches: the bundler puts an empty module in the place of each. */
 const leftOut = [
+  // conf checks values with it when it is given a schema; ours is checked before.
+  'ajv/dist/2020.js',
+  'ajv-formats',
+  // cli-table3 colours borders with it; ours have no colour.
+  '@colors/colors/safe',
   // HTTP/2, bodies of fetch, and the parser for processors without SIMD.
   join(undici, 'lib/dispatcher/client-h2.js'),
   join(undici, 'lib/web/fetch/body.js'),

@@ -32,7 +32,7 @@ const pureFolders = ['json', 'time', 'lead', 'webhook', 'capture'];
 
 /** Modules that reach outside the process: not for the pure folders. */
 const impure =
-  /^(node:)?(fs|net|tls|http|https|http2|dgram|child_process|worker_threads|undici|libsql)($|\/)/;
+  /^(node:)?(fs|net|tls|http|https|http2|dgram|child_process|worker_threads|undici|libsql|conf)($|\/)/;
 
 /** Runs in a browser: only the page's own files, what it and its server say to each other, and Preact. */
 const page = 'inspect/web/';

@@ -211,7 +211,7 @@ function tighten(path: string, stat: Stats, mode: number, uid: number | undefine
 }
 
 /** Editors of Windows begin a file with a byte order mark. */
-const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
+export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
 
 function parseConfig(text: string, path: string, onUnknown: (path: readonly string[]) => void): Config {
   let json: Json;

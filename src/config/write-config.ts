@@ -1,4 +1,5 @@
 import { type Stats, statSync } from 'node:fs';
+import Conf from 'conf';
 import { lock } from '../files/lock.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { withOutputErrors } from '../files/errors.ts';
@@ -7,7 +8,7 @@ import { replaceFile } from '../files/replace.ts';
 import type { Host } from '../host.ts';
 import { configVersion, inKebabCase, valueAt, withValue } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
-import { ownUserId, readConfig } from './load-settings.ts';
+import { ownUserId, readConfig, withoutMark } from './load-settings.ts';
 import { settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
@@ -26,11 +27,19 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
     const lockOnFile = await lock(path, context, { waitMs: 10_000 });
     try {
       const before = readConfig(configDir);
+      const conf = new Conf<Record<string, unknown>>({
+        cwd: configDir,
+        configName: 'config',
+        projectName: 'leads',
+        accessPropertiesByDotNotation: false,
+        deserialize: (text) => JSON.parse(withoutMark(text)) as Record<string, unknown>,
+      });
       const store = inKebabCase({ ...change(before), version: configVersion });
-      const place = await regularFile(path);
+      // Conf finds and reads the file; it would write over it where SNAP is set, and take half a write for a whole one.
+      const place = await regularFile(conf.path);
       await replaceFile(place, `${JSON.stringify(store, null, 2)}\n`, {
         mode: 0o600,
-        isLocked: place === path,
+        isLocked: place === conf.path,
         owner: ownerOf(place),
       });
     } finally {
