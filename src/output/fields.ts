@@ -1,16 +1,34 @@
+import Table from 'cli-table3';
 import { sanitize } from './terminal/terminal.ts';
-import { cutToWidth, textWidth, widestOf } from './text-width.ts';
+import { widestOf } from './text-width.ts';
 
 const gap = '  ';
-/** Narrower than this, a column of values is hard to read beside the names. */
-const readable = 20;
+const noBorders = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: gap,
+};
 
 export interface FieldsOptions {
-  /** The columns of the terminal, to which values are cut; undefined when piped: one line a field. */
+  /** The columns of the terminal, to which values are wrapped; undefined when piped: one line a field. */
   readonly width: number | undefined;
-  /** Colours a name. */
   readonly name?: (text: string) => string;
 }
+
+/** Narrower than this, a column of values is hard to read beside the names. */
+const readable = 20;
 
 /**
  * Draws a record, a field a line and sanitized, ending in a newline: names on the left and values on the right, or under
@@ -18,18 +36,51 @@ export interface FieldsOptions {
  */
 export function renderFields(
   fields: readonly (readonly [name: string, value: string])[],
-  { width = Infinity, name: paint = (text) => text }: FieldsOptions,
+  options: FieldsOptions,
 ): string {
-  const sanitized = fields.map(([name, value]) => [sanitize(name), sanitize(value)] as const);
-  const nameWidth = widestOf(sanitized.map(([name]) => name));
-  const isNarrow = width - nameWidth - gap.length < readable;
-  const indent = isNarrow ? gap : ' '.repeat(nameWidth) + gap;
-  const lines = sanitized.flatMap(([name, value]) => {
-    const pieces = cutToWidth(value, Math.max(1, width - indent.length));
-    if (isNarrow) return [paint(name), ...pieces.map((piece) => indent + piece)];
-    const [first = '', ...further] = pieces;
-    const space = first === '' ? '' : ' '.repeat(nameWidth - textWidth(name)) + gap;
-    return [paint(name) + space + first, ...further.map((piece) => indent + piece)];
+  const { width, name: paint = (text: string) => text } = options;
+  const names = fields.map(([name]) => sanitize(name));
+  const values = fields.map(([, value]) => sanitize(value));
+  const nameWidth = widestOf(names);
+  if (width !== undefined && width - nameWidth - gap.length < readable) {
+    return stacked(names, values, width, paint);
+  }
+  const lines = draw(
+    values.map((value, i) => [names[i] ?? '', value]),
+    width === undefined ? undefined : [nameWidth, width - nameWidth - gap.length],
+  );
+  // Names are painted afterwards, because cli-table3 may cut one in the middle of a colour's code.
+  const unpainted = names.filter((name) => name !== '');
+  const painted = lines.map((line) => {
+    const [name] = unpainted;
+    if (name === undefined || !line.startsWith(name)) return line;
+    unpainted.shift();
+    return paint(name) + line.slice(name.length);
   });
-  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+  return `${painted.join('\n')}\n`;
+}
+
+function stacked(
+  names: readonly string[],
+  values: readonly string[],
+  width: number,
+  paint: (text: string) => string,
+): string {
+  const lines = values.flatMap((value, i) => {
+    const drawn = value === '' ? [] : draw([[value]], [Math.max(1, width - gap.length)]);
+    return [paint(names[i] ?? ''), ...drawn.map((line) => gap + line)];
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** Draws lines without trailing spaces; with `colWidths`, cells are wrapped to them. */
+function draw(rows: readonly string[][], colWidths: number[] | undefined): string[] {
+  const table = new Table({
+    chars: noBorders,
+    // Colours come from the caller: cli-table3 would also draw them into a pipe.
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+    ...(colWidths !== undefined && { colWidths, wordWrap: true, wrapOnWordBoundary: false }),
+  });
+  table.push(...rows);
+  return table.toString().replace(/ +$/gm, '').split('\n');
 }

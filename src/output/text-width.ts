@@ -27,19 +27,6 @@ function fittingLength(text: string, width: number): number {
   return 0;
 }
 
-/** A grapheme has a few code units per column; one that is longer, by its marks, may be cut. */
-const longestGrapheme = 16;
-
-/** Cuts a text into pieces of at most `width` columns, between graphemes. */
-export function cutToWidth(text: string, width: number): string[] {
-  const pieces: string[] = [];
-  for (let start = 0; start < text.length; start += pieces.at(-1)?.length ?? 1) {
-    const ahead = text.slice(start, start + width * longestGrapheme);
-    pieces.push(textWidth(ahead) <= width ? ahead : ahead.slice(0, Math.max(1, fittingLength(ahead, width))));
-  }
-  return pieces;
-}
-
 /**
  * Wraps a text to lines of at most `width` columns, between words only; a longer word gets its own line.
  * Indentation stays.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutToWidth, textWidth, truncate } from '../../../src/output/text-width.ts';
+import { textWidth, truncate } from '../../../src/output/text-width.ts';
 
 describe('textWidth', () => {
   it.each([
@@ -30,21 +30,5 @@ describe('truncate', () => {
       expect(textWidth(truncate(text, width))).toBeLessThanOrEqual(width);
     }
     expect(truncate(text, 7)).toMatch(/^.{2,}…$/u);
-  });
-});
-
-describe('cutToWidth', () => {
-  it.each([
-    '王小明'.repeat(4),
-    '👩‍💻👍🏽 and more of it',
-    'e\u0301'.repeat(9),
-    'plain text',
-    '\ufffd'.repeat(30),
-  ])('of %s loses nothing and fits each piece', (text) => {
-    for (let width = 2; width < 12; width += 1) {
-      const pieces = cutToWidth(text, width);
-      expect(pieces.join('')).toBe(text);
-      for (const piece of pieces) expect(textWidth(piece)).toBeLessThanOrEqual(width);
-    }
   });
 });
