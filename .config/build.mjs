@@ -20,7 +20,7 @@ const dist = `${root}dist/`;
 const loadedTogether = {
   // With what the entry itself imports, or the entry would need the files below.
   program: ['program', 'errors', 'time/clock', 'output/terminal/terminal'],
-  // What help needs of them, without what parses words.
+  // What help needs of them, without commander.
   flags: [
     'commands/flags/command-spec',
     'commands/flags/shared-flags',

@@ -1,14 +1,11 @@
 import { checkOptions, type CommandSpec } from './commands/flags/command-spec.ts';
-import { globalFlags, immediateFlags, type OptionsOf } from './commands/flags/flag.ts';
+import { globalFlags, type OptionsOf } from './commands/flags/flag.ts';
 import {
   type NamedCommand,
-  type NamedFlags,
-  namesOf,
   ourName,
   parseWords,
   seeHelp,
-  splitWords,
-  unknownFlag,
+  takeCommand,
 } from './commands/flags/parse-words.ts';
 import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
@@ -144,21 +141,3 @@ function followCommand(spec: CommandSpec, words: readonly string[], path = spec.
 }
 
 const version: Invocation = { kind: 'print', text: () => `${LEADS_VERSION}\n` };
-
-/**
- * Gives the first word that is neither a global flag nor its value, and the other words: global flags stand before or after
- * it. Throws a `UsageError` for any other flag before it.
- */
-function takeCommand(words: readonly string[]): { name: string | undefined; rest: readonly string[] } {
-  const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
-  for (const token of splitWords(words, flags).tokens) {
-    if (token.kind === 'positional') return { name: token.value, rest: words.toSpliced(token.index, 1) };
-    if (token.kind !== 'option' || flags.some((entry) => namesOf(...entry).includes(token.name))) continue;
-    throw unknownFlag(
-      token.rawName,
-      flags,
-      "the flags of a command stand after its name; see 'leads --help'",
-    );
-  }
-  return { name: undefined, rest: words };
-}

@@ -50,6 +50,8 @@ function faultOf({ from, to, typeOnly, outside }: Import): string | undefined {
   if (to.startsWith(page) && !from.startsWith(page)) return `${arrow}: only for the page`;
   if (outside) {
     if (pureFolders.includes(folder(from)) && impure.test(to)) return `${arrow}: must stay pure`;
+    if (to === 'commander' && !typeOnly && from !== 'commands/flags/parse-words.ts')
+      return `${arrow}: not for commander`;
     return undefined;
   }
   if (tier(to) === -1) return `${arrow}: a folder without a tier`;
@@ -103,6 +105,7 @@ describe('imports', () => {
     expect(faults('webhook/check-delivery.ts', "const net = await import('node:net');")).toHaveLength(1);
     expect(faults('inbox/store.ts', "import { run } from '../commands/listen/run.ts';")).toHaveLength(1);
     expect(faults('config/load.ts', "import { processHost } from '../host.ts';")).toHaveLength(1);
+    expect(faults('commands/list/run.ts', "import { Option } from 'commander';")).toHaveLength(1);
     expect(faults('inspect/web/main.tsx', "import { x } from '../../secret.ts';")).toHaveLength(1);
     expect(faults('inspect/web/main.tsx', "import fs from 'node:fs';")).toHaveLength(1);
     expect(faults('inspect/http/api.ts', "import { x } from '../web/text/sentence.ts';")).toHaveLength(1);

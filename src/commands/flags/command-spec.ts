@@ -151,7 +151,7 @@ function checkFlag(key: string, flag: ValueFlag<unknown>, typed: unknown): unkno
   if (flag.repeatable === true) {
     return ((typed ?? []) as readonly string[]).map((value) => checkValue(flag.type, value, label));
   }
-  const value = typed ?? flag.default;
+  const value = typed === true ? flag.bare : (typed ?? flag.default);
   return typeof value === 'string' ? checkValue(flag.type, value, label) : undefined;
 }
 

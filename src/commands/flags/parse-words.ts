@@ -1,8 +1,9 @@
-import { parseArgs } from 'node:util';
+import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { didYouMean } from '../../output/suggest.ts';
 import type { CommandSpec } from './command-spec.ts';
 import {
+  argumentTerm,
   type Flag,
   flagName,
   flagTerm,
@@ -11,7 +12,6 @@ import {
   isSwitch,
   longName,
   type TypedValues,
-  type ValueFlag,
 } from './flag.ts';
 
 /** A command and the words that are typed behind its name. */
@@ -23,105 +23,108 @@ export interface NamedCommand {
   readonly words: readonly string[];
 }
 
-export type NamedFlags = readonly (readonly [key: string, flag: Flag])[];
+type NamedFlags = readonly (readonly [key: string, flag: Flag])[];
 
 /** Sorts words into the command's arguments and flags and the global flags, by name, unchecked. */
-export function parseWords(command: NamedCommand): TypedValues | 'help' | 'version' {
-  const flags: NamedFlags = Object.entries({ ...globalFlags, ...command.spec.flags, ...immediateFlags });
-  const { tokens, positionals } = splitWords(withJoinedValues(command.words, flags), flags);
-  const options = tokens.filter((token) => token.kind === 'option');
-  for (const immediate of ['version', 'help'] as const) {
-    if (options.some(({ name }) => name === immediate)) return immediate;
+export function parseWords(named: NamedCommand): TypedValues | 'help' | 'version' {
+  const { spec, path, words } = named;
+  const flags: NamedFlags = Object.entries({ ...globalFlags, ...spec.flags });
+  const args = Object.entries(spec.arguments);
+  const command = new Command(path)
+    .exitOverride()
+    .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
+    .configureHelp({ formatHelp: () => '' })
+    .showSuggestionAfterError(false)
+    .version('', flagTerm('version', immediateFlags.version))
+    .helpOption(flagTerm('help', immediateFlags.help));
+  for (const [name, argument] of args) command.argument(argumentTerm(name, argument));
+  for (const [key, flag] of flags) for (const option of optionsFor(key, flag)) command.addOption(option);
+  try {
+    command.parse(withJoinedValues(words, flags), { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.version') return 'version';
+    if (error.code === 'commander.helpDisplayed') return 'help';
+    if (error.code === 'commander.excessArguments') {
+      throw unexpectedWord(command.args[args.length] ?? '', named, error);
+    }
+    throw usageError(error, path, flags);
   }
-  const hint = seeHelp(command.path);
-  const values: Record<string, unknown> = {};
-  for (const { name, rawName, value } of options) {
-    const [key = '', flag] = flags.find((entry) => namesOf(...entry).includes(name)) ?? [];
-    if (flag === undefined) throw unknownFlag(rawName, flags, hint);
-    if (!isSwitch(flag)) {
-      values[key] = addedValue([key, flag], value ?? flag.bare, values[key], hint);
-    } else if (value === undefined) values[key] = name !== `no-${flagName(key)}`;
-    else throw unknownFlag(`${rawName}=${value}`, flags, hint);
-  }
-  return { ...values, ...namedOperands(positionals, command) };
+  const operands = args.map(([name, { repeatable }], i) => [
+    name,
+    repeatable === true ? command.args.slice(i) : command.args[i],
+  ]);
+  return { ...command.opts(), ...(Object.fromEntries(operands) as TypedValues) };
 }
 
-/** Splits words into flags, their values, and other words; flags that are not declared are among them. */
-export const splitWords = (words: readonly string[], flags: NamedFlags) =>
-  parseArgs({
-    args: [...words],
-    options: Object.fromEntries(
-      flags.flatMap(([key, flag]) => namesOf(key, flag).map((name) => [name, optionOf(flag)])),
-    ),
-    strict: false,
-    tokens: true,
-  });
-
-/** The names of a flag, as they are typed behind `--`. */
-export const namesOf = (key: string, flag: Flag): readonly string[] =>
-  isSwitch(flag) && flag.eitherWay === true
-    ? [flagName(key), `no-${flagName(key)}`]
-    : [longName(key, flag).slice(2)];
-
-const optionOf = (flag: Flag) => ({
-  type: isSwitch(flag) || flag.bare !== undefined ? ('boolean' as const) : ('string' as const),
-  ...(flag.short !== undefined && { short: flag.short }),
-});
-
-/** `--watch 5s` as `--watch=5s`: a flag that may stand alone takes the next word, unless that is a flag. */
+/** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */
 function withJoinedValues(words: readonly string[], flags: NamedFlags): string[] {
-  const joined: string[] = [];
-  for (const word of words) {
-    const before = joined.at(-1);
-    const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === before) ?? [];
-    const takesWord =
-      flag !== undefined && !isSwitch(flag) && flag.bare !== undefined && flag.joined !== true;
-    if (takesWord && !/^-./.test(word)) joined.splice(-1, 1, `${before ?? ''}=${word}`);
-    else joined.push(word);
-  }
-  return joined;
+  return words.map((word) => {
+    const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === word) ?? [];
+    return flag === undefined || isSwitch(flag) || flag.joined !== true ? word : `${word}=${flag.bare ?? ''}`;
+  });
 }
 
-/** The value of a flag together with those that were typed before. `hint`: for a value that is missing. */
-function addedValue(
-  [key, flag]: readonly [key: string, flag: ValueFlag<unknown>],
-  value: string | undefined,
-  before: unknown,
-  hint: string,
-): unknown {
-  if (value === undefined) {
-    const term = flagTerm(key, { ...flag, short: undefined });
-    throw new UsageError(`${term}: the value is missing`, { hint });
+function optionsFor(key: string, flag: Flag): Option[] {
+  const name = longName(key, flag);
+  if (isSwitch(flag)) {
+    return flag.eitherWay === true
+      ? [new Option(name), new Option(`--no-${flagName(key)}`)]
+      : [new Option(flagTerm(key, flag))];
   }
-  if (flag.repeatable === true) return [...((before ?? []) as readonly string[]), value];
-  if (before === undefined || before === value) return value;
-  throw new UsageError(`${longName(key, flag)} is given two values`, { hint: 'leave one of them out' });
+  const option = new Option(flag.joined === true ? `${name} [${flag.value}]` : flagTerm(key, flag));
+  option.argParser((value, before: unknown) => {
+    if (flag.repeatable === true) return [...((before ?? []) as string[]), value];
+    if (before === undefined || before === value) return value;
+    throw new UsageError(`${name} is given two values`, { hint: 'leave one of them out' });
+  });
+  return [option];
 }
 
-function namedOperands(operands: readonly string[], command: NamedCommand): TypedValues {
-  const args = Object.entries(command.spec.arguments);
-  const missing = args.find(([, { optional }], i) => optional !== true && operands[i] === undefined);
-  if (missing !== undefined) {
-    throw new UsageError(`missing required argument '${missing[0]}'`, { hint: seeHelp(command.path) });
-  }
-  const excess = operands[args.length];
-  if (excess !== undefined && args.at(-1)?.[1].repeatable !== true) throw unexpectedWord(excess, command);
-  return Object.fromEntries(
-    args.map(([name, { repeatable }], i) => [name, repeatable === true ? operands.slice(i) : operands[i]]),
-  );
-}
-
-function unexpectedWord(word: string, { spec, path, words }: NamedCommand): UsageError {
+function unexpectedWord(word: string, { spec, path, words }: NamedCommand, cause: CommanderError) {
   const isFields = 'fields' in spec.flags && words[words.indexOf(word) - 1] === '--json';
   const fieldsHint = isFields ? `fields are named by --fields: --json --fields ${word}` : undefined;
   return new UsageError(`unexpected argument '${word}'`, {
     hint: fieldsHint ?? ourName(word, path, spec.subcommands) ?? seeHelp(path),
+    cause,
   });
 }
 
-export function unknownFlag(typed: string, flags: NamedFlags, otherwise: string): UsageError {
-  const names = flags.map(([key, flag]) => longName(key, flag));
-  return new UsageError(`unknown option '${typed}'`, { hint: didYouMean(typed, names) ?? otherwise });
+function usageError(cause: CommanderError, path: string, flags: NamedFlags): UsageError {
+  const message = cause.message.replace(/^error: /, '');
+  const [, unknown = ''] = /^unknown option '(--[^'=]+)/.exec(message) ?? [];
+  const names = [...flags.map(([key, flag]) => longName(key, flag)), '--help', '--version'];
+  return new UsageError(
+    message.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing'),
+    { hint: didYouMean(unknown, names) ?? seeHelp(path), cause },
+  );
+}
+
+/**
+ * Gives the first word that is neither a global flag nor its value, and the other words: global flags stand before or after
+ * it. Throws a `UsageError` for any other flag before it.
+ */
+export function takeCommand(words: readonly string[]): { name: string | undefined; rest: readonly string[] } {
+  for (let i = 0; i < words.length; i += 1) {
+    const word = words[i] ?? '';
+    if (!word.startsWith('-')) return { name: word, rest: words.toSpliced(i, 1) };
+    if (takesValue(word)) i += 1;
+  }
+  return { name: undefined, rest: words };
+}
+
+/** Whether the next word is the value of this global flag. Throws a `UsageError` for any other flag. */
+function takesValue(word: string): boolean {
+  const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
+  const [long = ''] = word.split('=');
+  const letters = flags.flatMap(([, { short }]) => short ?? []);
+  const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === long) ?? [];
+  if (flag === undefined && !new RegExp(`^-[${letters.join('')}]+$`).test(word)) {
+    const names = flags.map(([key, candidate]) => longName(key, candidate));
+    const hint = "the flags of a command stand after its name; see 'leads --help'";
+    throw new UsageError(`unknown option '${word}'`, { hint: didYouMean(long, names) ?? hint });
+  }
+  return flag !== undefined && !isSwitch(flag) && word === long;
 }
 
 export const seeHelp = (path: string): string => `see 'leads ${path === '' ? '' : `${path} `}--help'`;
