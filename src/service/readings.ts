@@ -1,5 +1,6 @@
 import type { ScannedRecord } from '../json/scanner.ts';
-import { type AddResult, hashOf, type IdSet, Unidentified } from '../lead/id-set.ts';
+import type { AddResult, IdSet } from '../lead/id-set.ts';
+import { Unidentified } from '../lead/id-set.ts';
 import { complete, isSame, moreCounted, unproven } from './pagers/pager.ts';
 import type { Complete, Movement, PageAnswer, PagerStep, Unproven } from './pagers/pager.ts';
 import type { Position } from './pagers/position.ts';
@@ -146,11 +147,13 @@ export class Readings {
   add(leads: readonly ScannedRecord[], isRetried = false): void {
     const tally = this.#page;
     const { isFirst } = this;
+    const hashes = this.#ids.hashes(leads);
     const unidentified = this.#unidentified.size;
-    for (const lead of leads) {
+    for (let i = 0; i < leads.length; i += 1) {
+      const lead = leads[i] as ScannedRecord;
       const before = this.#finished.length === 0 ? undefined : this.#readingOf(lead);
-      const result = this.#meet(lead);
-      tally.hash = (Math.imul(tally.hash, 31) + recordHash(lead)) | 0;
+      const result = this.#meet(lead, hashes[i] as number);
+      tally.hash = (Math.imul(tally.hash, 31) + ((hashes[i] as number) || textHash(lead))) | 0;
       tally.count += 1;
       if (lead.hasId) tally.identified += 1;
       if (result === 'repeat' && isRetried) continue;
@@ -176,8 +179,8 @@ export class Readings {
     return this.#finished.find((reading) => reading.pass === pass);
   }
 
-  #meet(lead: ScannedRecord): AddResult {
-    if (lead.hasPlainId) return this.#ids.addBytes(lead.source, lead.idStart, lead.idEnd);
+  #meet(lead: ScannedRecord, hash: number): AddResult {
+    if (lead.hasPlainId) return this.#ids.addBytes(lead.source, lead.idStart, lead.idEnd, hash);
     if (lead.hasId) return this.#ids.add(lead.id ?? '');
     return this.#unidentified.isNew(lead) ? 'new' : 'earlier';
   }
@@ -325,9 +328,9 @@ export class Readings {
   }
 }
 
-/** A record counts by its id, or by all of its bytes where it has none. */
-function recordHash(lead: ScannedRecord): number {
-  if (lead.hasPlainId) return hashOf(lead.source, lead.idStart, lead.idEnd);
-  const bytes = lead.hasId ? Buffer.from(lead.id ?? '') : lead.bytes;
-  return hashOf(bytes, 0, bytes.length);
+function textHash(lead: ScannedRecord): number {
+  const text = lead.hasId ? (lead.id ?? '') : Buffer.from(lead.bytes).toString('latin1');
+  let hash = 7;
+  for (let i = 0; i < text.length; i += 1) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
+  return hash;
 }

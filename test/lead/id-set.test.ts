@@ -71,6 +71,26 @@ describe('the set of ids', () => {
     expect(ids.add('žluťoučký')).toBe('repeat');
   });
 
+  it('adds ids by hashes that were computed before, also where the set has grown since', () => {
+    const [known, unknown] = [new IdSet(), new IdSet()];
+    const lengths = [1, 2, 3, 4, 5, 36, 5000];
+    const leads = Array.from({ length: 3000 }, (_, i) => {
+      const source = Buffer.from(`"${String(i).padStart(lengths[i % lengths.length] ?? 0, 'é')}"`);
+      return { hasPlainId: i % 5 !== 0, source, idStart: 1, idEnd: source.length - 1 };
+    });
+    for (const ids of [known, unknown]) {
+      const hashes = ids === known ? ids.hashes(leads) : new Int32Array();
+      const add = (): string[] =>
+        leads.flatMap((lead, i) =>
+          lead.hasPlainId ? [ids.addBytes(lead.source, lead.idStart, lead.idEnd, hashes[i])] : [],
+        );
+      expect([add(), add()].map((all) => [...new Set(all)])).toEqual([['new'], ['repeat']]);
+    }
+    for (const { hasPlainId, source } of leads) {
+      expect(known.has(source.toString().slice(1, -1))).toBe(hasPlainId);
+    }
+  });
+
   it('distinguishes ids of an earlier pass from repeats in this pass', () => {
     const ids = new IdSet();
     ids.preload('a');
