@@ -1,5 +1,5 @@
+import { homedir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { homeDirectory } from '../home-directory.ts';
 import { noHomeDirectory } from './errors.ts';
 
 /** The directories of our files. Both are made, 0700, when something is first written there. */
@@ -64,3 +64,14 @@ export const configFile = (configDir: string): string => join(configDir, 'config
 /** The file of the inbox that a profile has where none is named. */
 export const ownInbox = (profile: string, { dataDir }: Pick<Paths, 'dataDir'>): string =>
   join(resolve(dataDir), profile === 'default' ? 'inbox.db' : `inbox-${encodeURIComponent(profile)}.db`);
+
+/** Undefined where nothing names one: a container may run under a number that has no entry in passwd. */
+export function homeDirectory(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  try {
+    // An empty HOME makes `homedir` empty, and files would be kept below the current directory.
+    return env['HOME'] || homedir() || userInfo().homedir || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SYSTEM_ERROR') return undefined;
+    throw error;
+  }
+}

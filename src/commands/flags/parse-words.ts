@@ -26,35 +26,35 @@ export interface NamedCommand {
 type NamedFlags = readonly (readonly [key: string, flag: Flag])[];
 
 /** Sorts words into the command's arguments and flags and the global flags, by name, unchecked. */
-export function parseWords(named: NamedCommand): TypedValues | 'help' | 'version' {
-  const { spec, path, words } = named;
+export function parseWords(command: NamedCommand): TypedValues | 'help' | 'version' {
+  const { spec, path, words } = command;
   const flags: NamedFlags = Object.entries({ ...globalFlags, ...spec.flags });
   const args = Object.entries(spec.arguments);
-  const command = new Command(path)
+  const parser = new Command(path)
     .exitOverride()
     .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
     .configureHelp({ formatHelp: () => '' })
     .showSuggestionAfterError(false)
     .version('', flagTerm('version', immediateFlags.version))
     .helpOption(flagTerm('help', immediateFlags.help));
-  for (const [name, argument] of args) command.argument(argumentTerm(name, argument));
-  for (const [key, flag] of flags) for (const option of optionsFor(key, flag)) command.addOption(option);
+  for (const [name, argument] of args) parser.argument(argumentTerm(name, argument));
+  for (const [key, flag] of flags) for (const option of optionsFor(key, flag)) parser.addOption(option);
   try {
-    command.parse(withJoinedValues(words, flags), { from: 'user' });
+    parser.parse(withJoinedValues(words, flags), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.version') return 'version';
     if (error.code === 'commander.helpDisplayed') return 'help';
     if (error.code === 'commander.excessArguments') {
-      throw unexpectedWord(command.args[args.length] ?? '', named, error);
+      throw unexpectedWord(parser.args[args.length] ?? '', command, error);
     }
     throw usageError(error, path, flags);
   }
   const operands = args.map(([name, { repeatable }], i) => [
     name,
-    repeatable === true ? command.args.slice(i) : command.args[i],
+    repeatable === true ? parser.args.slice(i) : parser.args[i],
   ]);
-  return { ...command.opts(), ...(Object.fromEntries(operands) as TypedValues) };
+  return { ...parser.opts(), ...(Object.fromEntries(operands) as TypedValues) };
 }
 
 /** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */

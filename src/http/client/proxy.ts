@@ -99,7 +99,7 @@ export function openTunnel(
 }
 
 /** To open a tunnel, in milliseconds; the request's own limit usually ends it earlier. */
-export const tunnelMs = 30_000;
+const tunnelMs = 30_000;
 
 export function tunnelAgent(proxy: URL, options: AgentOptions): HttpsAgent {
   const createConnection = (target: ConnectionOptions, onSocket: OnSocket): void => {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../../errors.ts';
-import { homeDirectory } from '../../../home-directory.ts';
+import { homeDirectory } from '../../../config/directories.ts';
 import { Secret } from '../../../secret.ts';
 import type { StoreOptions } from '../../store-options.ts';
 import { type DatabaseUrl, isLocal, parseDatabaseUrl, sslModeFor } from './database-url.ts';
