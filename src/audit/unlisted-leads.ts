@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { StoredLead } from '../inbox/query-types.ts';
 import { compact } from '../json/bytes.ts';
-import { scannedRecord } from '../json/scanner.ts';
+import { scannedRecord } from '../json/scanned-record.ts';
 import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';

@@ -43,6 +43,12 @@ export function endOfString(json: Uint8Array, start: number): number {
   }
 }
 
+/** Returns the value of a valid string token; the span includes its quotes. */
+export function decodeString(buf: Buffer, start: number, end: number): string {
+  const text = buf.toString('utf8', start + 1, end - 1);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+}
+
 export const describeByte = (byte: number): string =>
   byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`;
 

@@ -1,6 +1,16 @@
-import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, skipSpace } from './bytes.ts';
+import {
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  decodeString,
+  openBrace,
+  openBracket,
+  quote,
+  skipSpace,
+} from './bytes.ts';
 import { isObject, type Json, valueAt } from './exact.ts';
-import { decodeString, incomplete, invalidAt, scanner, unexpectedAt } from './scanner.ts';
+import { incomplete, invalidAt, scanner, unexpectedAt } from './scanner.ts';
 
 /** The place of the records: reference tokens of a JSON Pointer, or `auto` for the usual names. */
 export type ArrayPlace = readonly string[] | 'auto';

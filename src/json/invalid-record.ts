@@ -10,7 +10,8 @@ import {
   sha256,
   skipSpace,
 } from './bytes.ts';
-import { ScannedRecord, scanner } from './scanner.ts';
+import { ScannedRecord } from './scanned-record.ts';
+import { scanner } from './scanner.ts';
 
 /**
  * A record of a page that is not valid JSON. It keeps its place in the list by its id, and holds nothing
@@ -32,9 +33,7 @@ export class InvalidRecord extends ScannedRecord {
     const createdAt = valueOf(text, 'createdAt');
     const time = createdAt === undefined ? '' : `,"createdAt":${createdAt}`;
     const bytes = Buffer.from(`{"id":${id ?? JSON.stringify(sha256(text).toString('hex'))}${time}}`);
-    scanner.load(bytes);
-    scanner.valueEnd(0);
-    super(bytes, scanner.lastRow(), 0);
+    super(bytes, scanner.rowOf(bytes), 0);
     this.nth = place.nth;
     this.offset = place.offset;
     this.readableId = id === undefined ? undefined : this.id;

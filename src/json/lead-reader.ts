@@ -3,7 +3,8 @@ import { memberBesideLead, noLeadInElement } from './errors.ts';
 import { formatPointer } from './exact.ts';
 import { InvalidRecord } from './invalid-record.ts';
 import { type Member, membersAt, onlyMember, type Span, spanAtPointer } from './members.ts';
-import { idKinds, row, ScannedRecord, scanner } from './scanner.ts';
+import { idKinds, row, scanner } from './scanner.ts';
+import { ScannedRecord } from './scanned-record.ts';
 
 /** The place of the lead in each element of the array: reference tokens of a JSON Pointer, or `auto`. */
 export type ItemPlace = readonly string[] | 'auto';
@@ -119,9 +120,7 @@ const strangerIn = (members: readonly Member[], { member, beside }: Wrapper): st
  * none. Loads the text into the scanner.
  */
 export function identifiedRecord(json: Buffer, start = 0, idName?: string, outerId?: Span): ScannedRecord {
-  scanner.load(json);
-  scanner.valueEnd(start);
-  const rows = scanner.lastRow();
+  const rows = scanner.rowOf(json, start);
   // The scanner finds a member `id` by itself.
   if (idName !== undefined && idName !== 'id') {
     const [id, ...duplicates] = idsNamed(json, start, idName);

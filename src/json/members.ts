@@ -1,5 +1,5 @@
-import { closeBrace, closeBracket, comma, openBrace, openBracket, skipSpace } from './bytes.ts';
-import { decodeString, scanner } from './scanner.ts';
+import { closeBrace, closeBracket, comma, decodeString, openBrace, openBracket, skipSpace } from './bytes.ts';
+import { scanner } from './scanner.ts';
 
 /** The position of a value in a text. */
 export interface Span {

@@ -18,13 +18,12 @@ import {
   type Expects,
   expects,
   incomplete,
-  recordAt,
   type Records,
   row,
-  type ScannedRecord,
   scanner,
   unexpectedAt,
 } from './scanner.ts';
+import { recordAt, type ScannedRecord } from './scanned-record.ts';
 
 /** The largest record, and the largest envelope, in bytes: this limits the memory for a page. */
 const maxBytes = 16 * 1024 * 1024;

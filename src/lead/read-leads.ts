@@ -2,7 +2,9 @@ import { compact, openBrace, openBracket } from '../json/bytes.ts';
 import { isObject, type Json, parseExact } from '../json/exact.ts';
 import { identifiedRecord } from '../json/lead-reader.ts';
 import { membersAt, type Span, spansAtPattern } from '../json/members.ts';
-import { idKinds, readDocument, recordAt, scanner } from '../json/scanner.ts';
+import { idKinds } from '../json/scanner.ts';
+import { readDocument } from '../json/document.ts';
+import { recordAt } from '../json/scanned-record.ts';
 import { parseIsoTime } from '../time/time-text.ts';
 import { findLeads, type IdField, idIn } from './find-leads.ts';
 import { idHint, type LeadAtNames, pointerRefusal, pointerText, refusalOf } from './refusals.ts';
@@ -149,13 +151,13 @@ export function readLead(bytes: Uint8Array, idField: IdField = plainId): ReadLea
   return document.ok ? leadOf(document, idField) : { ok: false, detail: document.detail };
 }
 
-/** Must be called directly after the document was read; `value` is the parsed document. */
+/** `value` is the parsed document. */
 function leadOf(document: Document, { name: idName }: IdField, value?: Json): ReadLead {
-  const { json, start, end, hasByteOrderMark } = document;
+  const { json, start, end, row, hasByteOrderMark } = document;
   if (json[start] !== openBrace) return notObject;
   const lead =
     idName === plainId.name
-      ? recordAt(json, scanner.lastRow(), 0)
+      ? recordAt(json, row, 0)
       : identifiedRecord(compact(json.subarray(start, end)), 0, idName);
   const { idKind } = lead;
   if (idKind === idKinds.missing) return { ok: false, detail: `there is no '${idName}'`, lacksId: true };

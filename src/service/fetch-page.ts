@@ -1,6 +1,6 @@
 import { openBrace, openBracket, skipSpace } from '../json/bytes.ts';
 import { PageScan } from '../json/page-scan.ts';
-import type { ScannedRecord } from '../json/scanner.ts';
+import type { ScannedRecord } from '../json/scanned-record.ts';
 import { DataError, type LeadsError, ServiceError } from '../errors.ts';
 import { otherPlace } from '../json/errors.ts';
 import { isOverload, TransientError } from './client/network-failure.ts';

@@ -1,5 +1,5 @@
 import { DataError, type LeadsError, ServiceError } from '../errors.ts';
-import type { ScannedRecord } from '../json/scanner.ts';
+import type { ScannedRecord } from '../json/scanned-record.ts';
 import { IdSet } from '../lead/id-set.ts';
 import { isObject } from '../json/exact.ts';
 import { fieldAt, parseLead, type RawLead } from '../lead/raw-lead.ts';

@@ -1,4 +1,4 @@
-import type { ScannedRecord } from '../json/scanner.ts';
+import type { ScannedRecord } from '../json/scanned-record.ts';
 import type { AddResult, IdSet } from '../lead/id-set.ts';
 import { Unidentified } from '../lead/id-set.ts';
 import { complete, isSame, moreCounted, unproven } from './pagers/pager.ts';

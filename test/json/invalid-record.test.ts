@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { described } from '../support/described.ts';
 import { InvalidRecord } from '../../src/json/invalid-record.ts';
 import { PageScan } from '../../src/json/page-scan.ts';
-import type { ScannedRecord } from '../../src/json/scanner.ts';
+import type { ScannedRecord } from '../../src/json/scanned-record.ts';
 
 interface Options {
   readonly keepsInvalid?: boolean;

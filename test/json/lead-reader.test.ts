@@ -2,7 +2,7 @@ import { describing } from '../support/described.ts';
 import { describe, expect, it } from 'vitest';
 import { type ItemPlace, LeadReader } from '../../src/json/lead-reader.ts';
 import { PageScan } from '../../src/json/page-scan.ts';
-import type { ScannedRecord } from '../../src/json/scanner.ts';
+import type { ScannedRecord } from '../../src/json/scanned-record.ts';
 
 /** The leads of a page whose elements these are, arriving in chunks of so many bytes. */
 function read(elements: readonly string[], item: ItemPlace = 'auto', idName?: string, chunk = 7) {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DataError } from '../../src/errors.ts';
 import { type Envelope, PageScan } from '../../src/json/page-scan.ts';
 import type { ArrayPlace } from '../../src/json/find-array.ts';
-import type { ScannedRecord } from '../../src/json/scanner.ts';
+import type { ScannedRecord } from '../../src/json/scanned-record.ts';
 
 interface Page {
   readonly records: string[];

@@ -5,7 +5,7 @@ import { PartialFile } from '../../files/partial.ts';
 import { linesIn, unpacked } from '../../files/read.ts';
 import { bufferOf } from '../../json/bytes.ts';
 import { identifiedRecord } from '../../json/lead-reader.ts';
-import type { ScannedRecord } from '../../json/scanner.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { type GzipSink, gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink, RecordWriter } from '../../output/records/record-types.ts';

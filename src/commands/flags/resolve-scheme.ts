@@ -4,7 +4,7 @@ import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { unreadable } from '../../files/errors.ts';
-import { readDocument } from '../../json/scanner.ts';
+import { readDocument } from '../../json/document.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
 import type { LeadAtNames } from '../../lead/refusals.ts';
 import { didYouMean } from '../../output/suggest.ts';

@@ -1,6 +1,6 @@
 import { compact } from '../../json/bytes.ts';
 import { changeMember, type MemberChange } from '../../json/change-members.ts';
-import { recordOf } from '../../json/scanner.ts';
+import { recordOf } from '../../json/scanned-record.ts';
 import { testIdPrefixes } from '../../lead/test-id.ts';
 import { type LeadSource, randomName, type SourceLead } from '../../sender/sender.ts';
 

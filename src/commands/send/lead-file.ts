@@ -5,7 +5,8 @@ import { createGunzip } from 'node:zlib';
 import { unreadable } from '../../files/errors.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
-import { recordAt, type ScannedRecord, scanner } from '../../json/scanner.ts';
+import { recordAt, type ScannedRecord } from '../../json/scanned-record.ts';
+import { scanner } from '../../json/scanner.ts';
 import { ValueSplitter } from '../../json/value-splitter.ts';
 import type { LeadSource } from '../../sender/sender.ts';
 

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
 import type { DeliveryCount, StoredReceipt } from '../../inbox/query-types.ts';
-import { recordOf, type ScannedRecord } from '../../json/scanner.ts';
+import { recordOf, type ScannedRecord } from '../../json/scanned-record.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { leadBytes, parseLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';

@@ -12,7 +12,7 @@ import type { RejectReason } from '../../webhook/delivery-answer.ts';
 import type { WireDelivery, WireRow } from '../wire.ts';
 import { rowOf, rowsOf } from './list-page.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
-import { readDocument } from '../../json/scanner.ts';
+import { readDocument } from '../../json/document.ts';
 
 const shownBytes = 1024 * 1024;
 const dumpedBytes = 8 * 1024;

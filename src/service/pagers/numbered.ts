@@ -1,4 +1,4 @@
-import type { ScannedRecord } from '../../json/scanner.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
 import {
   ask,
   complete,

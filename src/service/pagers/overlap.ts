@@ -1,4 +1,4 @@
-import type { ScannedRecord } from '../../json/scanner.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { NumberedPager, positionAt, type Numbering } from './numbered.ts';
 import { ask, complete, isSame, probe, endOf, switchTo } from './pager.ts';
 import type { Evidence, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';

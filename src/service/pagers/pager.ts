@@ -1,6 +1,6 @@
 import type { LeadsError, Problem } from '../../errors.ts';
 import type { Front, Hint } from '../../front.ts';
-import type { ScannedRecord } from '../../json/scanner.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { PageFacts, PaginationHints } from './hints.ts';
 import type { Position } from './position.ts';
 

@@ -1,4 +1,4 @@
-import type { ScannedRecord } from '../../json/scanner.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { oldestOfNewestFirst, readCreatedAt } from '../../lead/raw-lead.ts';
 import { BeforePager, namesItself, positionBehind, type BeforeNames } from './before.ts';
 import { idNamesBehind, numberParams } from './names.ts';

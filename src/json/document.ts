@@ -1,0 +1,37 @@
+import { isUtf8 } from 'node:buffer';
+import { bufferOf, describeByte, openBrace, openBracket, skipSpace, unexpectedAfter } from './bytes.ts';
+import { incomplete, scanner, unexpectedAt } from './scanner.ts';
+
+export type Document =
+  | {
+      readonly ok: true;
+      readonly json: Buffer;
+      readonly start: number;
+      readonly end: number;
+      /** The row of the value, if it is an object: it can be read after the scanner has another text. */
+      readonly row: Int32Array;
+      readonly hasByteOrderMark: boolean;
+    }
+  | { readonly ok: false; readonly detail: string };
+
+/**
+ * Checks that a body is strict JSON in UTF-8, and loads it into the scanner. `detail` names the fault of the `subject`, and quotes no more than a character, because a body
+ * may hold a secret.
+ */
+export function readDocument(body: Uint8Array, subject = 'the body'): Document {
+  const json = bufferOf(body);
+  if (!isUtf8(json)) return { ok: false, detail: `${subject} is not UTF-8` };
+  const hasByteOrderMark = json[0] === 0xef && json[1] === 0xbb && json[2] === 0xbf;
+  const start = skipSpace(json, hasByteOrderMark ? 3 : 0, json.length);
+  if (start === json.length) return { ok: false, detail: `${subject} is empty` };
+  scanner.load(json);
+  const end = scanner.valueEnd(start);
+  const isContainer = json[start] === openBrace || json[start] === openBracket;
+  if (end < 0 && !isContainer) return { ok: false, detail: `${subject} is not JSON` };
+  if (end === incomplete) return { ok: false, detail: 'the JSON ends too early' };
+  const unexpected = end < 0 ? unexpectedAt(end) : unexpectedAfter(json, end, json.length);
+  if (unexpected === undefined)
+    return { ok: true, json, start, end, row: scanner.lastRow(), hasByteOrderMark };
+  const byte = describeByte(json[unexpected] ?? 0);
+  return { ok: false, detail: `${subject} is not JSON: unexpected ${byte} at byte ${unexpected}` };
+}
