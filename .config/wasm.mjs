@@ -1,10 +1,8 @@
 // Compiles the scanner from AssemblyScript to WebAssembly, and writes that as text into a TypeScript module, which every
 // tool can bundle. That module is in the repository, since the compiler is large: it is installed below .cache/ for this.
 //   --check   writes nothing: fails where the module is not, byte for byte, what the source compiles to
-//   --digest  the same by the digest in the module, without the compiler
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { root } from './library.mjs';
 
@@ -14,25 +12,9 @@ const flags = '-O3 --noAssert --enable simd --runtime stub --use abort= --outFil
 const sources = `${root}src/json/wasm/`;
 const target = `${root}src/json/scan.wasm.ts`;
 
-const head = `// Made of wasm/ by .config/wasm.mjs. Digest of the source: ${await digest()}\n`;
-const [mode] = process.argv.slice(2);
-if (mode === undefined) {
-  await writeFile(target, await compiled());
-} else {
-  const found = await readFile(target, 'utf8');
-  const isCurrent = mode === '--digest' ? found.startsWith(head) : found === (await compiled());
-  if (!isCurrent)
-    throw new Error(`${target} was not compiled from the source beside it: node .config/wasm.mjs`);
-}
-
-/** Of the source, and of how it is compiled. */
-async function digest() {
-  const names = (await readdir(sources)).filter((name) => name.endsWith('.ts')).sort();
-  const texts = await Promise.all(names.map((name) => readFile(sources + name, 'utf8')));
-  const hash = createHash('sha256').update(JSON.stringify([compiler, flags]));
-  for (const text of texts) hash.update('\0').update(text.replaceAll('\r\n', '\n'));
-  return hash.digest('hex');
-}
+if (process.argv[2] !== '--check') await writeFile(target, await compiled());
+else if ((await readFile(target, 'utf8')) !== (await compiled()))
+  throw new Error(`${target} was not compiled from the source beside it: node .config/wasm.mjs`);
 
 async function compiled() {
   const place = `${root}.cache/assemblyscript`;
@@ -49,5 +31,5 @@ async function compiled() {
     listFiles: () => [],
   });
   if (error !== null) throw new Error(stderr.toString(), { cause: error });
-  return `${head}export const scanWasm =\n  '${Buffer.from(wasm).toString('base64')}';\n`;
+  return `// Made of wasm/ by .config/wasm.mjs.\nexport const scanWasm =\n  '${Buffer.from(wasm).toString('base64')}';\n`;
 }
