@@ -1,5 +1,4 @@
-import { readCreatedAt } from '../lead/raw-lead.ts';
-import { isTestId } from '../lead/test-id.ts';
+import { isTestId, readCreatedAt } from '../lead/raw-lead.ts';
 
 export const problemClasses = ['refused', 'missing', 'extra', 'different', 'waiting', 'late'] as const;
 

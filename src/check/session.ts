@@ -1,4 +1,4 @@
-import { testIdPrefixes } from '../lead/test-id.ts';
+import { testIdPrefixes } from '../lead/raw-lead.ts';
 import { jsonRequest, signatureHeaders, type SignedRequest, type Signer } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Endpoint } from './endpoint.ts';

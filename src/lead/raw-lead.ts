@@ -100,3 +100,9 @@ export function oldestFirst(leads: readonly RawLead[]): RawLead[] {
 /** Returns the lead's own bytes in a body; without a place the body is the lead. */
 export const leadBytes = (body: Uint8Array, place: Span | undefined): Uint8Array =>
   place === undefined ? body : body.subarray(place.start, place.end);
+
+/** The beginnings of ids of generated leads, by which a receiver is tested. */
+export const testIdPrefixes = { send: 'leads-send-', check: 'leads-check-' } as const;
+
+export const isTestId = (id: string): boolean =>
+  Object.values(testIdPrefixes).some((prefix) => id.startsWith(prefix));

@@ -1,4 +1,4 @@
-import { testIdPrefixes } from '../../lead/test-id.ts';
+import { testIdPrefixes } from '../../lead/raw-lead.ts';
 import { exchange, isCutOff } from '../exchange.ts';
 import {
   acknowledges,

@@ -1,7 +1,7 @@
 import { compact } from '../../json/bytes.ts';
 import { changeMember, type MemberChange } from '../../json/change-members.ts';
 import { recordOf } from '../../json/scanned-record.ts';
-import { testIdPrefixes } from '../../lead/test-id.ts';
+import { testIdPrefixes } from '../../lead/raw-lead.ts';
 import { type LeadSource, randomName, type SourceLead } from '../../sender/sender.ts';
 
 export interface LeadChanges {

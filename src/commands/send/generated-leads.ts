@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { testIdPrefixes } from '../../lead/test-id.ts';
+import { testIdPrefixes } from '../../lead/raw-lead.ts';
 import { leadText, outline } from '../../sandbox/data/generate-lead.ts';
 import { hashText } from '../../sandbox/data/seeded-random.ts';
 import { type LeadSource, randomName } from '../../sender/sender.ts';

@@ -3,7 +3,7 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import { readStoredLead } from '../../lead/read-leads.ts';
-import { isTestId } from '../../lead/test-id.ts';
+import { isTestId } from '../../lead/raw-lead.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing.ts';

@@ -1,6 +1,5 @@
-import { isTestId } from '../../lead/test-id.ts';
+import { isTestId, leadBytes } from '../../lead/raw-lead.ts';
 import type { InboxReader, StoredDelivery } from '../inbox.ts';
-import { leadBytes } from '../../lead/raw-lead.ts';
 import { memberIds } from '../delivery-record.ts';
 import { idsOfContact, isContactOf, type Person, readableIn } from './person.ts';
 
