@@ -1,10 +1,127 @@
-// Writes the manual pages into dist/man/: the program that was just built describes itself.
+// Writes the manual pages into dist/man/, leads.1 and one for each command: the program that was just built describes itself.
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { root } from '../library.mjs';
 import { writeWhole } from '../write-whole.mjs';
-import { manualPages } from './pages.mjs';
+import { argument, commandLines, definitions, page, paragraphs, section } from './mdoc.mjs';
+
+/** The texts by file name; `date` is when the program was built. */
+function manualPages(program, builtAt) {
+  const date = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' }).format(builtAt);
+  const pages = [['leads.1', programPage(program, date)]];
+  for (const command of program.commands) {
+    pages.push([`leads-${command.name}.1`, commandPage(command, program, date)]);
+  }
+  return new Map(pages);
+}
+
+const synopsis = (usage) => [`.Nm ${argument(usage)}`];
+
+function flagText({ help, choices, alone, repeatable, environment, setting, without, ...flag }) {
+  const usual = flag.default ?? flag.otherwise;
+  const notes = [
+    choices.length > 0 ? `one of ${choices.join(', ')}` : '',
+    repeatable ? 'repeatable' : '',
+    alone === null ? '' : `alone: ${alone}`,
+    usual === null ? '' : `default: ${usual}`,
+    environment === null ? '' : `environment: ${environment}`,
+    setting === null ? '' : `setting: ${setting}`,
+    ...flag.with.map((names) => `needs ${names.join(' or ')}`),
+    without.length === 0 ? '' : `not with ${without.join(', ')}`,
+  ].filter((note) => note !== '');
+  const text = help === '' ? '' : `${help[0].toUpperCase()}${help.slice(1)}.`;
+  return [text, notes.length === 0 ? '' : `(${notes.join('; ')})`].filter((part) => part !== '').join(' ');
+}
+
+function flagSections(flags) {
+  const groups = [...new Set(flags.map(({ group }) => group))];
+  return groups.flatMap((group) => [
+    `.Ss ${argument(group)}`,
+    ...definitions(flags.filter((flag) => flag.group === group).map((flag) => [flag.term, flagText(flag)])),
+  ]);
+}
+
+const listing = ({ listing: list }) =>
+  list === null ? [] : [`.Ss ${argument(list.title)}`, ...definitions(list.rows)];
+
+const argumentsOf = (command) => definitions(command.arguments.map(({ term, help }) => [term, help]));
+
+const exits = (codes) => definitions(codes.map(({ code, meaning }) => [String(code), meaning]));
+
+const outputOf = ({ output }) =>
+  definitions(
+    output.map(({ what, type, fields, sometimes }) => [
+      type === null ? what : `${type}: ${what}`,
+      [...fields, ...sometimes.map((field) => `[${field}]`)].join(', '),
+    ]),
+  );
+
+function below(command) {
+  return [
+    `.Ss ${argument(command.usage)}`,
+    ...paragraphs(command.description || `${command.summary}.`),
+    ...argumentsOf(command),
+    ...definitions(command.flags.map((flag) => [flag.term, flagText(flag)])),
+    ...(command.listing === null ? [] : ['.Pp', ...paragraphs(`${command.listing.title}:`)]),
+    ...(command.listing === null ? [] : definitions(command.listing.rows)),
+    ...(command.output.length === 0 ? [] : ['.Pp', ...paragraphs('JSON output:'), ...outputOf(command)]),
+  ];
+}
+
+function commandPage(command, program, date) {
+  const examples = [command, ...command.commands].flatMap((one) => one.examples);
+  return page({
+    name: `leads-${command.name}`,
+    summary: command.summary,
+    date,
+    body: [
+      ...section('SYNOPSIS', synopsis(command.usage)),
+      ...section('DESCRIPTION', [
+        ...paragraphs(command.description || `${command.summary}.`),
+        ...argumentsOf(command),
+        ...listing(command),
+      ]),
+      ...section('COMMANDS', command.commands.flatMap(below)),
+      ...section('OPTIONS', flagSections(command.flags)),
+      ...section('JSON OUTPUT', outputOf(command)),
+      ...section('EXIT STATUS', exits(command.commands.length > 0 ? program.exitCodes : command.exitCodes)),
+      ...section('EXAMPLES', commandLines([...new Set(examples)])),
+      ...section('SEE ALSO', ['.Xr leads 1']),
+    ],
+  });
+}
+
+function programPage(program, date) {
+  const topics = program.topics.filter(({ name }) => name !== 'exit-codes' && name !== 'environment');
+  return page({
+    name: 'leads',
+    summary: program.summary,
+    date,
+    body: [
+      ...section('SYNOPSIS', synopsis(program.usage.startsWith('leads') ? program.usage : 'leads')),
+      ...section('COMMANDS', definitions(program.commands.map(({ name, summary }) => [name, summary]))),
+      ...section('OPTIONS', flagSections(program.flags)),
+      ...topics.flatMap(({ name, about, rows, tables }) =>
+        section(name.toUpperCase(), [
+          ...paragraphs(about),
+          ...definitions(rows),
+          ...tables.flatMap((table) => [`.Ss ${argument(table.title)}`, ...definitions(table.rows)]),
+        ]),
+      ),
+      ...section('ENVIRONMENT', definitions(program.environment.map(({ name, meaning }) => [name, meaning]))),
+      ...section('EXIT STATUS', exits(program.exitCodes)),
+      ...section('EXAMPLES', commandLines(program.topics.flatMap(({ examples }) => examples))),
+      ...section(
+        'SEE ALSO',
+        program.commands
+          .map(({ name }) => `leads-${name}`)
+          .sort()
+          .map((name, i, all) => `.Xr ${name} 1${i < all.length - 1 ? ' ,' : ''}`),
+      ),
+    ],
+  });
+}
 
 const place = `${root}dist/man/`;
 const { SOURCE_DATE_EPOCH: seconds } = process.env;
