@@ -13,12 +13,12 @@ import { writeWhole } from './write-whole.mjs';
 const dist = `${root}dist/`;
 
 /**
- * What is loaded together stands in one file, with all that it imports: each file costs every start 0.15 ms. Without
- * these, each module that two commands share would be a file of its own. By the name of the file; the first ones take
- * what they need before the others.
+ * Modules that are loaded together are bundled into one file with everything that they import, because each file costs
+ * every start 0.15 ms; otherwise each module that two commands share would be a file of its own. The keys are the names of
+ * the files. A module that several of them need goes into the first.
  */
 const loadedTogether = {
-  // With what the entry itself imports, or the entry would need the files below.
+  // It has the modules that the entry imports, or the entry would need the files below.
   program: ['program', 'errors', 'time/clock', 'output/terminal/terminal'],
   // What help needs of them, without commander.
   flags: [
@@ -28,11 +28,11 @@ const loadedTogether = {
     'config/directories',
     'commands/help/command-help',
     'service/listing-types',
-    // With what reads a lead, or the file that lists leads would need the one below.
+    // Without it here, the file that lists leads would need the one below.
     'lead/raw-lead',
   ],
   delivery: ['commands/flags/delivery-flags', 'webhook/presets'],
-  // With what a short command prints with, and an error: neither needs the file that lists leads.
+  // A short command and an error print with these modules: neither needs the file that lists leads.
   command: ['parse-argv', 'context', 'describe', 'output/stdout', 'output/terminal/progress'],
   pull: [
     'config/load-settings',
@@ -51,7 +51,7 @@ const loadedTogether = {
   ],
 };
 
-// npm installs it: libsql is a native module with a binary for the user's platform.
+// npm installs libsql, because it is a native module with a binary for the user's platform.
 const external = ['libsql'];
 
 const program = await bundled(
@@ -62,12 +62,12 @@ const program = await bundled(
     format: 'cjs',
     entryFileNames: 'main.cjs',
     chunkFileNames: '[name]-[hash].cjs',
-    // Compiled code that the launcher caches has no way to import.
+    // Code from the cache of the launcher cannot import.
     dynamicImportInCjs: false,
     codeSplitting: { groups: groups(loadedTogether) },
   },
 );
-// The same twice: an application that is built as CommonJS gets no ES modules, and the other way round.
+// The library is built twice: an application that is built as CommonJS gets no ES modules, and the other way round.
 const [library, required] = await Promise.all(
   [
     ['esm', '.js'],
@@ -118,13 +118,13 @@ function groups(files) {
   }));
 }
 
-/** A module below src/; `*` for each of a folder. */
+/** Returns a pattern for the path of a module below src/; `*` stands for each module of a folder. */
 function patternOf(module) {
   const path = module.replaceAll('/', '[\\\\/]').replace('*', '[^\\\\/]+');
   return new RegExp(`[\\\\/]src[\\\\/]${path}\\.ts$`);
 }
 
-/** Throws for a module that is in no file: it was moved, and what was loaded together with it no longer is. */
+/** Throws for a module that is in no file: it was moved, and is no longer loaded together with the others. */
 function requireModules(files, chunks) {
   const ids = chunks.flatMap(({ moduleIds }) => moduleIds);
   for (const [name, modules] of Object.entries(files)) {

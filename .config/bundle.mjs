@@ -8,12 +8,12 @@ const minify = { compress: true, mangle: false, codegen: { removeWhitespace: tru
 
 const undici = dirname(createRequire(import.meta.url).resolve('undici/package.json'));
 
-/** Parts of libraries that nothing here reaches: the bundler puts an empty module in the place of each. */
+/** Parts of libraries that the program never reaches: the bundler puts an empty module in the place of each. */
 const leftOut = [
-  // conf checks values with it when it is given a schema; ours is checked before.
+  // conf checks values with it when it is given a schema; the program checks them itself.
   'ajv/dist/2020.js',
   'ajv-formats',
-  // cli-table3 colours borders with it; ours have no colour.
+  // cli-table3 colours borders with it; the tables of the program have no colour.
   '@colors/colors/safe',
   // HTTP/2, bodies of fetch, and the parser for processors without SIMD.
   join(undici, 'lib/dispatcher/client-h2.js'),
@@ -22,8 +22,8 @@ const leftOut = [
 ];
 
 /**
- * The files that rolldown makes of these entries. `define`: names that stand for constants, as source text; `inject`: those
- * that stand for what a module exports.
+ * Returns the files that rolldown makes of these entries. `define` replaces names by constants, which are source text;
+ * `inject` replaces names by exports of modules.
  */
 export async function bundled(
   entries,
@@ -36,11 +36,11 @@ export async function bundled(
     input: entries,
     plugins,
     external,
-    // What one entry loads late and another one needs at once is a file of its own, which is late for the first.
+    // A module that one entry loads late and another one at once becomes a file of its own: it is still late for the first.
     checks: { ineffectiveDynamicImport: false },
     resolve: { alias: Object.fromEntries(leftOut.map((name) => [name, false])) },
     onLog(level, log, report) {
-      // It would be built to look for the module on the user's machine.
+      // The bundle would look for such a module on the user's machine.
       report(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log);
     },
     transform: {

@@ -1,5 +1,5 @@
-// What the bundle loads late, because loading it would slow every start down. The bundler has no option for this: it
-// requires what is outside of the bundle at the top of each file.
+// Plugins that load modules of node late, because loading them would slow down every start. The bundler has no option for
+// this: it requires every module from outside of the bundle at the top of each file.
 import { isBuiltin } from 'node:module';
 
 /** Builtins that take one to three milliseconds to load and that most runs do not use. */
@@ -22,8 +22,9 @@ export const loadOnFirstUse = {
 };
 
 /**
- * The bundler's interop asks for `__esModule` while it loads, and looks for exports in the prototype last. Required once: each
- * call of `require` resolves the name again, which takes as long as hashing one lead.
+ * Returns a module that requires its exports when the first of them is used. The code that the bundler adds asks for
+ * `__esModule` at once, and looks for exports in the prototype last. The result of `require` is kept, because each call
+ * resolves the name again.
  */
 const lateExports = (required) => `let loaded;
 const get = (_, name) => name === '__esModule' ? undefined : (loaded ??= ${required})[name];
@@ -32,8 +33,8 @@ module.exports = Object.create(new Proxy({}, { get }));`;
 const fromProcess = '\0from-process:';
 
 /**
- * In the library, what is required of node comes from the process: `require` of an ES module needs `import.meta.url`, which is
- * undefined where an application is bundled to CommonJS. Slow builtins are asked for when the first export is used.
+ * The library gets modules of node from the process: `require` in an ES module needs `import.meta.url`, which is undefined
+ * where an application is bundled to CommonJS. Slow builtins are loaded when their first export is used.
  */
 export const builtinsFromProcess = {
   name: 'builtins-from-process',
@@ -54,8 +55,8 @@ export const builtinsFromProcess = {
 const withImporter = '\0with-importer:';
 
 /**
- * Loads each other builtin when the module that imports it is loaded. In a bundle of one file, all that is imported from
- * outside would else be loaded at every start.
+ * Loads a builtin together with the module that imports it. In a bundle of one file, every module from outside would
+ * otherwise be loaded at every start.
  */
 export const loadWithImporter = {
   name: 'load-with-importer',

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 export const { version, exports } = JSON.parse(await readFile(`${root}package.json`, 'utf8'));
 
-/** In dist/. */
+/** The folder of the entries in dist/. */
 export const libraryFolder = 'library/';
 
-/** The package's entries for applications, as package.json has them: `library/client` from src/library/client.ts. */
+/** The source of each entry of the package for applications, by its name in dist/: package.json names the entries. */
 export const libraryEntries = Object.fromEntries(
   Object.keys(exports)
     .filter((name) => name !== './package.json')

@@ -7,7 +7,7 @@ export async function licencesOf(paths) {
   return `${texts.sort().join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
-/** None for what the bundler makes itself, whose names begin with NUL. */
+/** Returns undefined for a module that the bundler makes itself: its name begins with NUL. */
 const packageFolder = (id) => /^[^\0]*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(id)?.[0];
 
 /** Throws when the package has no licence file, since it may not be distributed without one. */

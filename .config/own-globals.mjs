@@ -1,5 +1,5 @@
 /**
- * What applications import has this in place of `globalThis`: zod keeps settings and schemas there, and would share them
- * with the zod of the application.
+ * The entries for applications use this object in place of `globalThis`. Zod keeps its settings and schemas there, and would
+ * otherwise share them with the zod of the application.
  */
 export const ownGlobals = {};

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { rolldown } from 'rolldown';
 import { root } from './library.mjs';
 
-/** Its tsconfig.json says what JSX calls. */
+/** The tsconfig.json of this folder names the function that JSX calls. */
 const web = `${root}src/inspect/web/`;
 export const pageFolder = 'inspect/';
 
-/** `files`: text by name, below dist/. `moduleIds`: the modules that are in them, for their licences. */
+/** Returns the texts of the files by their names below dist/, and the ids of the modules in them, for their licences. */
 export async function bundledPage() {
   const bundle = await rolldown({
     cwd: root,
@@ -28,7 +28,7 @@ export async function bundledPage() {
   return { files: new Map([...files].map(([name, text]) => [pageFolder + name, text])), moduleIds };
 }
 
-/** A style sheet with what it imports in place of its imports. */
+/** Returns a style sheet in which each import is replaced by the style sheet that it names. */
 async function styleSheet(name) {
   const text = await readFile(web + name, 'utf8');
   const parts = text.split(/^@import '\.\/(.*)';$/m);
@@ -36,7 +36,7 @@ async function styleSheet(name) {
   return texts.join('');
 }
 
-/** Without comments and without the white space that means nothing; the page's style sheets have no texts with either. */
+/** Removes comments and white space; the strings in the page's style sheets contain neither. */
 function minified(css) {
   return css
     .replace(/\/\*[^]*?\*\//g, '')

@@ -1,5 +1,5 @@
-// Bundles the types of the package's entries into dist/library/, one file an entry, without a trace of where a type is
-// declared in src/. Each is there twice: the compiler takes a declaration for the kind of module that its name says.
+// Bundles the types of the package's entries into dist/library/, one file for each entry, which does not show where in src/ a
+// type is declared. Each file exists twice, because the name of a declaration file tells the compiler the kind of module.
 import { readdir, rm } from 'node:fs/promises';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 'use strict';
-// Loads the files of dist/ with the code that V8 compiled in earlier runs of the same command: compiling is a quarter of
-// what a short command costs. Node's own cache holds only what V8 compiles before a file first runs, and node 20 has none.
-// NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE mean here what they mean there.
+// Loads the files of dist/ with the code that V8 compiled in earlier runs of the same command, because compiling takes a
+// quarter of the time of a short command. Node 20 has no such cache, and that of later releases lacks the functions that V8
+// compiles only when they are called. NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE have the same meaning as in node.
 const fs = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
@@ -10,16 +10,17 @@ const { Script } = require('node:vm');
 
 const dist = join(__dirname, '../dist/');
 const entry = 'main.cjs';
-// V8 does not compare compiled code with the text. The names of all other files change with their content.
+// The cache holds this text, because V8 does not notice that compiled code is of another text. All other files have a
+// name that changes with their content.
 const entryText = fs.readFileSync(dist + entry, 'utf8');
 
-// On Windows the temporary folder is the user's own, and modes say nothing.
+// On Windows the temporary folder belongs to the user, and modes have no meaning.
 const hasOwners = process.getuid !== undefined;
 const user = hasOwners ? process.getuid() : 0;
 const command = process.argv.slice(2).find((word) => /^[a-z]+$/.test(word));
 const cacheFolder = process.env.NODE_COMPILE_CACHE || join(tmpdir(), 'node-compile-cache');
 const cacheFile = join(cacheFolder, `leads-${user}-${process.arch}-${process.version}-${command}`);
-// Without a command, as for --version, little is loaded: reading the cache would cost more.
+// Without a command, as for --version, so little is loaded that reading the cache would take longer.
 const isCaching = command !== undefined && !process.env.NODE_DISABLE_COMPILE_CACHE;
 
 const modules = new Map();
@@ -33,7 +34,7 @@ if (isCaching) {
 }
 load(entry);
 
-/** As node loads a CommonJS module. */
+/** Loads a file of dist/ as node loads a CommonJS module, and returns its exports. */
 function load(name) {
   const before = modules.get(name);
   if (before !== undefined) return before.exports;
@@ -55,13 +56,14 @@ function load(name) {
 }
 
 /**
- * By the name of the file in dist/. Nothing where others could have written the cache: its code would run. V8 runs damaged
- * code until the process crashes, so that all is there twice: a comparison costs less than loading what computes a digest.
+ * Returns the compiled code by the name of its file in dist/. It is empty where another user could have written the cache,
+ * since that code would run. The file holds everything twice, because V8 crashes on damaged code: to compare the halves
+ * takes less time than to load the module for a digest.
  */
 function readCompiled() {
   const code = new Map();
   try {
-    // Anyone can put something else at that path: a pipe would block, and a link lead to any file of the user's.
+    // Another user may put something else at this path: a pipe would block, and a link may lead to any file of this user.
     const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW = 0 } = fs.constants;
     const file = fs.openSync(cacheFile, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     try {
@@ -79,7 +81,7 @@ function readCompiled() {
       fs.closeSync(file);
     }
   } catch {
-    // What cannot be read is compiled anew, as in a first run.
+    // Without a readable cache everything is compiled, as in a first run.
   }
   return code;
 }
@@ -92,16 +94,16 @@ function writeCompiled() {
   const temporary = `${cacheFile}.${process.pid}`;
   try {
     fs.mkdirSync(cacheFolder, { recursive: true });
-    // Of a process that had this number and was killed.
+    // A process that had the same number may have been killed while it wrote.
     fs.rmSync(temporary, { force: true });
     fs.writeFileSync(temporary, Buffer.concat([bytes, bytes]), { flag: 'wx', mode: 0o600 });
     fs.renameSync(temporary, cacheFile);
   } catch {
-    // The cache only saves time, and the next run tries again; where none can be, nothing else may pile up.
+    // The cache only saves time, so the command succeeds without it. No temporary file may remain.
     try {
       fs.rmSync(temporary, { force: true });
     } catch {
-      // It is another user's.
+      // The file belongs to another user.
     }
   }
 }

@@ -1,6 +1,6 @@
 // Text as mdoc(7), in ASCII, so that every reader of manuals shows it the same.
 
-/** A text in which nothing is a request or an escape. */
+/** Returns the text with every request and escape disabled. */
 export const escaped = (text) =>
   text
     .replaceAll('\\', '\\e')
@@ -14,13 +14,13 @@ export const escaped = (text) =>
       (letter) => `\\[u${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
     );
 
-/** One argument of a macro, never taken for a macro itself. */
+/** Returns an argument of a macro that is never read as a macro itself. */
 export const argument = (text) => `"\\&${escaped(text).replaceAll('"', '\\(dq')}"`;
 
-/** A line of text. */
+/** Returns a line of text that does not begin as a request does. */
 const line = (text) => escaped(text).replace(/^[.\s]*/, (start) => `\\&${start.trim()}`);
 
-/** Paragraphs, one for each line; each sentence begins a line of its own. */
+/** Returns a paragraph for each line, in which each sentence begins on a new line. */
 export const paragraphs = (text) =>
   text
     .split('\n')
@@ -28,7 +28,7 @@ export const paragraphs = (text) =>
 
 export const section = (title, lines) => (lines.length === 0 ? [] : [`.Sh ${title}`, ...lines]);
 
-/** Terms with their texts below them. */
+/** Returns a list of terms, each with its text below it. */
 export const definitions = (rows) =>
   rows.length === 0
     ? []
@@ -41,7 +41,7 @@ export const definitions = (rows) =>
         '.El',
       ];
 
-/** Command lines, as they are typed. */
+/** Returns command lines as a user types them. */
 export const commandLines = (lines) => lines.map((one) => `.Dl ${argument(`$ ${one}`)}`);
 
 export const page = ({ name, summary, date, body }) =>
