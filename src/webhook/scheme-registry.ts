@@ -1,7 +1,6 @@
 import { Secret } from '../secret.ts';
 import {
   customWithoutHeader,
-  formatWithoutTime,
   headersNotApart,
   prefixesOverlap,
   schemeIsNoObject,
@@ -11,10 +10,8 @@ import {
   unknownSchemePart,
   wrongSchemePart,
 } from './errors.ts';
-import { presets, schemeNames } from './presets.ts';
+import { branded, type Preset, presets, schemeNames } from './presets.ts';
 import type { Scheme } from './scheme.ts';
-import { type Rejection, rejection } from './delivery-answer.ts';
-import { presetScheme } from './schemes/preset-scheme.ts';
 import {
   type SchemeOptions,
   type CustomOptions,
@@ -24,9 +21,9 @@ import {
   strayPart,
 } from './scheme-options.ts';
 import { token } from './schemes/token.ts';
-import { defaultToleranceMs, formatTimestamp, parseTimestamp } from './timestamp.ts';
+import { defaultToleranceMs } from './timestamp.ts';
 import { templateScheme } from './schemes/template-scheme.ts';
-import { type Delivery, fieldName, soleHeader } from './delivery.ts';
+import { type Delivery, fieldName, headerValues } from './delivery.ts';
 import { parseDuration } from '../time/time-text.ts';
 
 export type { SchemeOptions } from './scheme-options.ts';
@@ -38,16 +35,7 @@ export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
 
 function make(name: string, options: SchemeOptions): Scheme {
   const tolerance = options.toleranceMs ?? defaultToleranceMs;
-  if (name === 'token') {
-    const plain = token(options.tokenHeader);
-    const { timestampHeader, timestampFormat, nonceHeader } = options;
-    if (timestampHeader === undefined && timestampFormat !== undefined) {
-      throw formatWithoutTime();
-    }
-    return timestampHeader === undefined && nonceHeader === undefined
-      ? plain
-      : timedToken(plain, options, tolerance);
-  }
+  if (name === 'token') return token(options, tolerance);
   if (name === 'custom') return custom(options, tolerance);
   const preset = presets.find((candidate) => candidate.name === name);
   if (preset !== undefined) {
@@ -56,6 +44,40 @@ function make(name: string, options: SchemeOptions): Scheme {
     return verifyToken === undefined ? scheme : { ...scheme, verifyToken: new Secret(verifyToken) };
   }
   throw unknownScheme(name, schemeNames);
+}
+
+function presetScheme(
+  preset: Preset,
+  { headerPrefix, toleranceMs }: Pick<SchemeOptions, 'headerPrefix' | 'toleranceMs'>,
+): Scheme {
+  const isBranded = preset.name === 'standard-webhooks' && headerPrefix !== undefined;
+  const renamed = isBranded ? branded(preset, fieldName(headerPrefix)) : preset;
+  const options = { ...renamed, toleranceMs: toleranceMs ?? renamed.toleranceMs ?? defaultToleranceMs };
+  const scheme = templateScheme(options);
+  if (renamed.otherNames === undefined) return scheme;
+  return firstSent(
+    scheme,
+    renamed.otherNames.map((names) => templateScheme({ ...options, ...names })),
+  );
+}
+
+/**
+ * Checks a delivery by the first set of header names whose signature it carries, never by a mixture of them.
+ * Signs as the first one does.
+ */
+function firstSent(first: Scheme, alternatives: readonly Scheme[]): Scheme {
+  const schemes = [first, ...alternatives];
+  return {
+    ...first,
+    credentialHeaders: schemes.flatMap((scheme) => scheme.credentialHeaders),
+    plainHeaders: schemes.flatMap((scheme) => scheme.plainHeaders ?? []),
+    authenticate(delivery, keys) {
+      const sent = schemes.find(({ credentialHeaders }) =>
+        credentialHeaders.some((name) => headerValues(delivery, name).length > 0),
+      );
+      return (sent ?? first).authenticate(delivery, keys);
+    },
+  };
 }
 
 function custom(options: CustomOptions, toleranceMs: number): Scheme {
@@ -90,55 +112,6 @@ const nameOf = (name: string | undefined): string | undefined =>
 
 /** An empty prefix overlaps with every other. */
 const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
-
-/**
- * The time and the nonce beside a token keep a delivery from being replayed (specification, section 4.2, rule
- * 5): a delivery without a named header is rejected. Throws a `ConfigError` where two headers have one name.
- */
-function timedToken(
-  base: Scheme,
-  { timestampHeader, timestampFormat = 'unix', nonceHeader }: SchemeOptions,
-  toleranceMs: number,
-): Scheme {
-  const timeName = nameOf(timestampHeader);
-  const nonceName = nameOf(nonceHeader);
-  const plainHeaders = [timeName, nonceName].filter((name) => name !== undefined);
-  const names = [...base.credentialHeaders, ...plainHeaders];
-  if (new Set(names).size < names.length) throw headersNotApart('token');
-  return {
-    ...base,
-    plainHeaders,
-    toleranceMs: timeName === undefined ? undefined : toleranceMs,
-
-    authenticate(delivery, keys) {
-      const authentic = base.authenticate(delivery, keys);
-      if (!authentic.ok) return authentic;
-      const time = optionalHeader(delivery, timeName, 'missing_timestamp');
-      if (!time.ok) return time;
-      const timestamp = time.value === undefined ? undefined : parseTimestamp(time.value, timestampFormat);
-      if (time.value !== undefined && timestamp === undefined) {
-        const problem = `the header ${timeName ?? ''} is not a time in the form '${timestampFormat}'`;
-        return rejection('malformed_timestamp', problem);
-      }
-      const nonce = optionalHeader(delivery, nonceName, 'missing_nonce');
-      return nonce.ok ? { ...authentic, timestamp, nonce: nonce.value } : nonce;
-    },
-
-    sign(message, key, now) {
-      const headers = [...base.sign(message, key, now)];
-      if (timeName !== undefined) headers.push([timeName, formatTimestamp(now, timestampFormat)]);
-      if (nonceName !== undefined) headers.push([nonceName, message.id]);
-      return headers;
-    },
-  };
-}
-
-const optionalHeader = (
-  delivery: Delivery,
-  name: string | undefined,
-  absent: 'missing_timestamp' | 'missing_nonce',
-): { readonly ok: true; readonly value: string | undefined } | Rejection =>
-  name === undefined ? { ok: true, value: undefined } : soleHeader(delivery, name, absent);
 
 /**
  * A proxy may rewrite the URL that is signed: a delivery that does not match with its own URL is also checked

@@ -1,7 +1,7 @@
 /** Writes vectors.json: `node test/conformance/record.ts` (node 24 or later). Keys of pairs are made anew each time. */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { asymmetricKey } from '../../src/webhook/crypto/asymmetric-key.ts';
+import { asymmetricKey } from '../../src/webhook/crypto/read-key.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 import { type Preset, presets } from '../../src/webhook/presets.ts';
 import type { SchemeOptions } from '../../src/webhook/scheme-options.ts';

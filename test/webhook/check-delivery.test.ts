@@ -3,7 +3,7 @@ import type { LeadAt } from '../../src/lead/read-leads.ts';
 import { Secret } from '../../src/secret.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
-import { delivered, outgoing, sampleBody } from './delivery.ts';
+import { delivered, outgoing } from './delivery.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
 const token = schemeNamed('token');
@@ -95,40 +95,6 @@ test('the content type is checked before the signed time', () => {
   });
 });
 
-test.each([
-  ['application/json', undefined],
-  ['Application/JSON; charset=UTF-8', undefined],
-  ['application/json;charset="utf-8"', undefined],
-  ['application/vnd.leads.v1+json', undefined],
-  ['text/plain', 'wrong_content_type'],
-  ['application/json; charset=latin1', undefined],
-  ['application/json; charset=us-ascii', undefined],
-  ['application/jsonx', 'wrong_content_type'],
-  ['', 'wrong_content_type'],
-])('the content type %j gives %s', (type, reason) => {
-  const headers = token.sign(outgoing(), key, now);
-  const got = { ...delivered(headers), rawHeaders: [['content-type', type], ...headers] as const };
-  const found = checkDelivery(got, policy, now);
-  expect(found.kind === 'rejected' ? found.reason : undefined).toBe(reason);
-});
-
-test('a compressed body is rejected', () => {
-  const headers = [...token.sign(outgoing(), key, now), ['content-encoding', 'gzip']] as const;
-  expect(checkDelivery(delivered(headers), policy, now)).toMatchObject({
-    status: 415,
-    reason: 'encoded_body',
-  });
-});
-
-test('a body that is not a lead is rejected', () => {
-  for (const body of ['', '[]', '{}', '{"id":""}', '{"id":null}', 'nul']) {
-    const message = outgoing(Buffer.from(body));
-    const found = checkDelivery(delivered(token.sign(message, key, now), message), policy, now);
-    expect(found).toMatchObject({ kind: 'rejected', status: 400 });
-  }
-  expect(sampleBody.length).toBeGreaterThan(0);
-});
-
 test('a lead that deviates from the specification is accepted with a warning', () => {
   const message = outgoing(Buffer.from('\ufeff{"id":7,"contact":"Ada"}'));
   const found = checkDelivery(delivered(token.sign(message, key, now), message), policy, now);
@@ -139,10 +105,13 @@ test('a lead that deviates from the specification is accepted with a warning', (
 test.each([
   ['{"id":"a"', 'not_json'],
   ['', 'not_json'],
+  ['nul', 'not_json'],
+  ['[]', 'not_a_lead'],
   ['[1]', 'not_a_lead'],
+  ['{}', 'not_a_lead'],
+  ['{"id":""}', 'not_a_lead'],
+  ['{"id":null}', 'not_a_lead'],
   ['{"id":true}', 'not_a_lead'],
-  [`{"id":"${'x'.repeat(513)}"}`, 'not_a_lead'],
-  [`{"id":"${'é'.repeat(257)}"}`, 'not_a_lead'],
   ['{"id":"a","id":"b"}', 'not_a_lead'],
 ])('%s: %s', (body, reason) => {
   const message = outgoing(Buffer.from(body));

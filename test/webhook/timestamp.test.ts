@@ -10,6 +10,7 @@ test('a scheme with a tolerance needs a signed time, one without needs none', ()
 });
 
 test.each([
+  [100_500, '101 s'],
   [899_999, '900 s'],
   [900_000, '15 minutes'],
   [7_199_999, '120 minutes'],
@@ -21,6 +22,13 @@ test.each([
   expect(verdict).toMatchObject({
     reason: 'stale_timestamp',
     detail: `it was signed ${words} ago, more than the tolerated 60 s`,
+  });
+});
+
+test('a time that lies ahead is described as such', () => {
+  expect(checkTimestamp({ timestamp: now + 1_200_000 }, 60_000, now)).toMatchObject({
+    reason: 'future_timestamp',
+    detail: 'it was signed 20 minutes in the future, more than the tolerated 60 s',
   });
 });
 
@@ -40,6 +48,14 @@ test.each([
   ['unix', '01', undefined],
   ['unix', '1 ', undefined],
   ['unix', 'x1', undefined],
+  ['unix', '+1', undefined],
+  ['unix', '-1', undefined],
+  ['unix', '1.0', undefined],
+  ['unix', '1.7684784e9', undefined],
+  ['unix', '0x69691b40', undefined],
+  ['unix', 'NaN', undefined],
+  ['unix', '９', undefined],
+  ['milliseconds', '12345678901234567', undefined],
   ['iso', '2026-01-15T12:00:00.123456789Z', now + 123],
   ['iso', '2026-01-15T12:00:00.1234567890Z', undefined],
   ['iso', '2026-01-15T10:30:00-01:30', now],
@@ -49,5 +65,9 @@ test.each([
   ['iso', '2026-01-15T12:00:00+0100', undefined],
   ['iso', '02026-01-15T12:00:00Z', undefined],
   ['iso', '2026-1-15T12:00:00Z', undefined],
+  ['iso', '2026-01-15', undefined],
+  ['iso', '2026-01-15T12:00:00', undefined],
+  ['iso', '2026-13-15T12:00:00Z', undefined],
+  ['iso', 'Thu, 15 Jan 2026 12:00:00 GMT', undefined],
   ['iso', '2026-01-15T12:00:00.Z', undefined],
 ] as const)('%s: %j is %s', (format, text, ms) => expect(parseTimestamp(text, format)).toBe(ms));

@@ -1,4 +1,5 @@
-import { decode, hasLengthOf } from '../crypto/signature.ts';
+import { hasLengthOf } from '../crypto/algorithms.ts';
+import { decode } from '../crypto/signature.ts';
 import type { Delivery } from '../delivery.ts';
 import { type Algorithm, algorithms, type Encoding, encodings } from '../scheme-options.ts';
 

@@ -1,18 +1,8 @@
 import type { Algorithm, CustomOptions, Encoding } from '../scheme-options.ts';
 import type { Secret } from '../../secret.ts';
-import { asymmetricKey } from '../crypto/asymmetric-key.ts';
-import {
-  takesKey,
-  kindOf,
-  matchingKey,
-  signatureOf,
-  hasLengthOf,
-  type Signature,
-  signatureForm,
-  encode,
-  symmetricKey,
-  decode,
-} from '../crypto/signature.ts';
+import { hasLengthOf, kindOf, signatureForm, takesKey } from '../crypto/algorithms.ts';
+import { asymmetricKey, symmetricKey } from '../crypto/read-key.ts';
+import { decode, encode, matchingKey, type Signature, signatureOf } from '../crypto/signature.ts';
 import { type Delivery, headerValues, soleHeader, problemOfSole } from '../delivery.ts';
 import {
   bodyNotSigned,

@@ -1,22 +1,41 @@
-import { equalsKey, symmetricKey } from '../crypto/signature.ts';
-import { fieldName, soleHeader } from '../delivery.ts';
-import { emptyToken, unsendableToken } from '../errors.ts';
+import { symmetricKey } from '../crypto/read-key.ts';
+import { equalsKey } from '../crypto/signature.ts';
+import { type Delivery, fieldName, soleHeader } from '../delivery.ts';
+import { emptyToken, formatWithoutTime, headersNotApart, unsendableToken } from '../errors.ts';
 import type { Scheme } from '../scheme.ts';
-import { rejection } from '../delivery-answer.ts';
+import { type Rejection, rejection } from '../delivery-answer.ts';
+import type { SchemeOptions } from '../scheme-options.ts';
+import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 
 /** The specification, section 5, sets this name. */
 const defaultTokenHeader = 'x-webhook-token';
 
+type TokenOptions = Pick<
+  SchemeOptions,
+  'tokenHeader' | 'timestampHeader' | 'timestampFormat' | 'nonceHeader'
+>;
+
 /**
- * A token proves the sender, not the body. Throws a `ConfigError` for a text that is not a name of a header.
+ * A token proves the sender, not the body. A time and a nonce beside it keep a delivery from being replayed
+ * (specification, section 4.2, rule 5): a delivery without a named header is rejected. Throws a `ConfigError`
+ * for what is not the name of a header, and where two headers have one name.
  */
-export function token(name = defaultTokenHeader): Scheme {
-  const header = fieldName(name);
+export function token(options: TokenOptions, toleranceMs: number): Scheme {
+  const { tokenHeader = defaultTokenHeader, timestampFormat = 'unix' } = options;
+  if (options.timestampHeader === undefined && options.timestampFormat !== undefined)
+    throw formatWithoutTime();
+  const header = fieldName(tokenHeader);
+  const [timeHeader, nonceHeader] = [options.timestampHeader, options.nonceHeader].map((name) =>
+    name === undefined ? undefined : fieldName(name),
+  );
+  const plainHeaders = [timeHeader, nonceHeader].filter((name) => name !== undefined);
+  if (new Set([header, ...plainHeaders]).size <= plainHeaders.length) throw headersNotApart('token');
   return {
     name: 'token',
     credentialHeaders: [header],
+    plainHeaders,
     ignoresBody: true,
-    toleranceMs: undefined,
+    toleranceMs: timeHeader === undefined ? undefined : toleranceMs,
     signsUrl: false,
 
     key(secret) {
@@ -24,9 +43,7 @@ export function token(name = defaultTokenHeader): Scheme {
       if (text === '') throw emptyToken();
       // A header loses spaces at its ends and cannot hold control characters, so such a token would never
       // match.
-      if (text !== text.trim() || /[\x00-\x1f\x7f]/.test(text)) {
-        throw unsendableToken();
-      }
+      if (text !== text.trim() || /[\x00-\x1f\x7f]/.test(text)) throw unsendableToken();
       return symmetricKey(secret, 'utf8');
     },
 
@@ -34,12 +51,32 @@ export function token(name = defaultTokenHeader): Scheme {
       const sole = soleHeader(delivery, header);
       if (!sole.ok) return sole;
       const received = Buffer.from(sole.value, 'latin1');
-      const matches = keys.map((key) => equalsKey(key, received));
-      const key = matches.indexOf(true);
-      if (key !== -1) return { ok: true, key };
-      return rejection('wrong_credential', `the token in ${header} is not the right one`);
+      const key = keys.map((candidate) => equalsKey(candidate, received)).indexOf(true);
+      if (key === -1) return rejection('wrong_credential', `the token in ${header} is not the right one`);
+      const time = namedHeader(delivery, timeHeader, 'missing_timestamp');
+      if (!time.ok) return time;
+      const timestamp = time.value === undefined ? undefined : parseTimestamp(time.value, timestampFormat);
+      if (time.value !== undefined && timestamp === undefined) {
+        const problem = `the header ${timeHeader ?? ''} is not a time in the form '${timestampFormat}'`;
+        return rejection('malformed_timestamp', problem);
+      }
+      const nonce = namedHeader(delivery, nonceHeader, 'missing_nonce');
+      return nonce.ok ? { ok: true, key, timestamp, nonce: nonce.value } : nonce;
     },
 
-    sign: (_, key) => [[header, key.material.export().toString('latin1')]],
+    sign(message, key, now) {
+      const headers: [string, string][] = [[header, key.material.export().toString('latin1')]];
+      if (timeHeader !== undefined) headers.push([timeHeader, formatTimestamp(now, timestampFormat)]);
+      if (nonceHeader !== undefined) headers.push([nonceHeader, message.id]);
+      return headers;
+    },
   };
 }
+
+/** A header that the scheme names has to come; one that it does not name has no value. */
+const namedHeader = (
+  delivery: Delivery,
+  name: string | undefined,
+  absent: 'missing_timestamp' | 'missing_nonce',
+): { readonly ok: true; readonly value: string | undefined } | Rejection =>
+  name === undefined ? { ok: true, value: undefined } : soleHeader(delivery, name, absent);

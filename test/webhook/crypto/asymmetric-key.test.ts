@@ -5,7 +5,7 @@ import type { Algorithm } from '../../../src/webhook/scheme-options.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { signatureOf } from '../../../src/webhook/crypto/signature.ts';
-import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
+import { asymmetricKey } from '../../../src/webhook/crypto/read-key.ts';
 
 const ed = generateKeyPairSync('ed25519');
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -72,7 +72,9 @@ test.each<[string, Buffer, Algorithm]>([
 test('what is nearly a key is an error', () => {
   const otherFormat = Buffer.concat([Buffer.of(5), point.subarray(1)]);
   const foreignHalf = Buffer.concat([pair.subarray(0, 32), Buffer.alloc(32, 1)]);
-  for (const bytes of [otherFormat, foreignHalf, pair.subarray(0, 63), point.subarray(0, 64)]) {
+  const noPoint = Buffer.alloc(65, 4);
+  const short = [pair.subarray(0, 63), pair.subarray(0, 31), point.subarray(0, 64)];
+  for (const bytes of [otherFormat, foreignHalf, noPoint, ...short]) {
     expect(describe(failure(bytes.toString('hex'), 'ed25519')).message).toMatch(
       /cannot be read|do not belong together/,
     );

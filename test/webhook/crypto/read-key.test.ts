@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
+import { asymmetricKey } from '../../../src/webhook/crypto/read-key.ts';
 
 const pair = generateKeyPairSync('ed25519');
 const pem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();

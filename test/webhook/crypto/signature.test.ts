@@ -2,8 +2,8 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { messageAndHint } from '../../support/described.ts';
 import { Secret } from '../../../src/secret.ts';
-import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
-import { matchingKey, signatureOf, symmetricKey } from '../../../src/webhook/crypto/signature.ts';
+import { asymmetricKey, symmetricKey } from '../../../src/webhook/crypto/read-key.ts';
+import { matchingKey, signatureOf } from '../../../src/webhook/crypto/signature.ts';
 
 const parts = [Buffer.from('1.'), Buffer.from('{"id":1}')];
 const signed = Buffer.concat(parts);

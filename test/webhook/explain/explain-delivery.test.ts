@@ -19,38 +19,6 @@ function why(name: string, headers: Headers, options: SchemeOptions = {}, other 
 }
 
 const header = { signatureHeader: 'x-signature' };
-const signed = (content: string | Buffer, key?: string | Buffer): Headers => [
-  ['X-Signature', mac(content, key).digest('hex')],
-];
-
-const json = JSON.parse(body.toString()) as unknown;
-test.each([
-  ['without white space', JSON.stringify(json)],
-  ['two blanks of indentation', JSON.stringify(json, null, 2)],
-  ['as Python does', String.raw`{"id": "lead_1", "name": "Zo\u00eb/\u00e9"}`],
-  ['as PHP does', String.raw`{"id":"lead_1","name":"Zo\u00eb\/\u00e9"}`],
-  ['without its line break', body.toString().trim()],
-  ['with CR LF for LF', body.toString().replace('\n', '\r\n')],
-  ['an empty body', ''],
-])('a signature over another form of the body is explained: %s', (what, content) => {
-  expect(why('custom', signed(content), header)).toContain(what);
-});
-
-test.each([
-  ['decoded from base64', Buffer.from(secret, 'base64'), secret],
-  ['decoded from hex', Buffer.from('00ff10', 'hex'), '00ff10'],
-  ['without the blanks at its ends', 'padded', ' padded '],
-  ['with a line break at its end', 'piped\n', 'piped'],
-  ['without the quotes around it', 'quoted', '"quoted"'],
-])('a signature with another form of the secret is explained: %s', (what, key, given) => {
-  expect(why('custom', signed(body, key), header, given)).toContain(what);
-});
-
-test('a signature behind another prefix is explained', () => {
-  expect(
-    why('github', [['X-Hub-Signature-256', `SHA256=${mac(body).digest('hex').toUpperCase()}`]]),
-  ).toContain("behind 'SHA256='");
-});
 
 test('a delivery of another scheme is explained by its headers', () => {
   const github = schemeNamed('github');
@@ -122,20 +90,6 @@ test('a URL that a proxy changed is explained', () => {
   );
   const proxied = schemeNamed('square', { publicUrl: new URL('https://hooks.example.com/leads') });
   expect(proxied.authenticate(came, keys)).toMatchObject({ ok: true });
-});
-
-test('a token in quotes, or in the wrong header, is explained', () => {
-  const token = 'Correct-Horse';
-  const of = (name: string, value: string) => why('token', [[name, value]], {}, token);
-  expect(of('X-Webhook-Token', '"Correct-Horse"')).toContain('quotes');
-  expect(of('Authorization', 'Bearer Correct-Horse')).toContain('header authorization');
-  expect(of('X-Token', 'Correct-Horse')).toContain('header x-token');
-  expect(of('X-Webhook-Token', 'Correct-Horsf')).toContain('another secret');
-});
-
-test('a secret that was sent instead of a signature is explained', () => {
-  expect(why('github', [['Authorization', `Bearer ${secret}`]])).toContain('sent as a token');
-  expect(why('github', [['X-Webhook-Token', secret]])).toContain('header x-webhook-token');
 });
 
 test('a time in another unit, and clocks that differ, are explained', () => {

@@ -4,7 +4,6 @@ import { messageAndHint } from '../../support/described.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
-import { checkTimestamp } from '../../../src/webhook/timestamp.ts';
 import { verify } from '../verify.ts';
 import { delivered, type Headers, sampleBody } from '../delivery.ts';
 
@@ -80,33 +79,6 @@ test.each([
     ['x-sig', mac(`${stamp}.${text}`).digest('hex')],
   ] as const;
   expect(take(options, headers)).toMatchObject({ ok: true, timestamp: now });
-});
-
-test.each([
-  ['unix', `+${now / 1000}`],
-  ['unix', `${now / 1000}.0`],
-  ['unix', `0${now / 1000}`],
-  ['unix', `${now / 1000} `],
-  ['unix', '1.7684784e9'],
-  ['unix', '0x69691b40'],
-  ['unix', '-1'],
-  ['unix', 'NaN'],
-  ['unix', '９'],
-  ['milliseconds', '12345678901234567'],
-  ['iso', '2026-01-15'],
-  ['iso', '2026-01-15T12:00:00'],
-  ['iso', '2026-13-15T12:00:00Z'],
-  ['iso', 'Thu, 15 Jan 2026 12:00:00 GMT'],
-] as const)('a malformed time is rejected although it is signed: %s %j', (timestampFormat, stamp) => {
-  const options = { timestampHeader: 'X-Time', timestampFormat };
-  const signed = createHmac('sha256', 's3cret')
-    .update(Buffer.from(`${stamp}.`, 'latin1'))
-    .update(sampleBody);
-  const headers = [
-    ['x-time', stamp],
-    ['x-sig', signed.digest('hex')],
-  ] as const;
-  expect(take(options, headers)).toMatchObject({ reason: 'malformed_timestamp' });
 });
 
 test('what is missing is named: the time, the nonce, and where the time was looked for', () => {
@@ -197,6 +169,10 @@ test.each<[string, SchemeOptions]>([
   ['a time without its header', { signedContent: '{timestamp}.{body}' }],
   ['a nonce without its header', { signedContent: '{nonce}.{body}' }],
   ['a time that is not signed', { signedContent: '{body}', timestampHeader: 'x-time' }],
+  [
+    'a time beside the signature that is not signed',
+    { timestampPrefix: 't=', prefix: 'v1=', signedContent: '{body}' },
+  ],
   ['a nonce that is not signed', { nonceHeader: 'x-nonce' }],
   ['a nonce under the name of an id', { signedContent: '{id}{body}' }],
   ['time and nonce in one header', { nonceHeader: 'X-N', timestampHeader: 'x-n' }],
@@ -206,15 +182,4 @@ test.each<[string, SchemeOptions]>([
   ['a prefix that starts with another', { timestampPrefix: 'v1=', prefix: 'v' }],
 ])('options that would check less than they seem to are an error: %s', (_, options) => {
   expect(() => schemeNamed('custom', { ...signature, ...options })).toThrow(ConfigError);
-});
-
-test.each([
-  [-301_000, 'signed 301 s ago'],
-  [-100_500, 'signed 101 s ago'],
-  [-7_300_000, 'signed 2 hours ago'],
-  [-864_000_000, 'signed 10 days ago'],
-  [1_200_000, 'signed 20 minutes in the future'],
-])('a time that is %i ms off is described as: %s', (off, words) => {
-  const verdict = checkTimestamp({ timestamp: now + off }, 60_000, now);
-  expect(verdict.ok ? '' : verdict.detail).toContain(words);
 });

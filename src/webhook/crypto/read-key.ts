@@ -1,16 +1,60 @@
-import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type JsonWebKey,
+  type KeyObject,
+  X509Certificate,
+} from 'node:crypto';
 import { bufferOf } from '../../json/bytes.ts';
 import type { Secret } from '../../secret.ts';
 import {
   emptySecret,
   keyForAnotherAlgorithm,
   keyHalvesDiffer,
+  secretNotEncoded,
+  secretOfKeyPair,
   unreadableKey,
   unreadableWebhookKey,
 } from '../errors.ts';
 import type { Key } from '../scheme.ts';
-import type { Algorithm } from '../scheme-options.ts';
-import { decodeRaw, kindOf, takesKey, secretBytes } from './signature.ts';
+import type { Algorithm, SecretEncoding } from '../scheme-options.ts';
+import { kindOf, takesKey } from './algorithms.ts';
+import { decode } from './signature.ts';
+
+/** Matches a key of a pair, which is no shared secret: PEM, `whpk_` with 32 bytes in base64, or JSON that holds such a JWK. */
+const keyOfPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|[{[][^]*"kty"\s*:\s*"(?:EC|OKP|RSA)")/;
+
+/**
+ * Throws a `ConfigError` for a secret that is empty or not in this encoding. A secret that is given as bytes is
+ * not decoded.
+ */
+export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
+  if (secret.reveal().trim() === '') throw emptySecret();
+  // Everybody knows a public key: as a shared secret it would prove nothing.
+  if (keyOfPair.test(secret.reveal()) || publicDer(secret) !== undefined) throw secretOfKeyPair();
+  const bytes = secret.revealBytes() ?? secretBytes(secret.reveal(), encoding);
+  if (bytes === undefined) throw secretNotEncoded(encoding);
+  if (bytes.length === 0) throw emptySecret();
+  return { secret, material: createSecretKey(bytes) };
+}
+
+function publicDer(secret: Secret): KeyObject | undefined {
+  const bytes = secret.revealBytes() ?? decodeRaw(secret.reveal().replace(/^\s*whsec_/, ''));
+  // A public key or certificate in DER is a sequence (0x30); the shortest, an Ed25519 key, has 44 bytes.
+  if (bytes[0] !== 0x30 || bytes.length < 44) return undefined;
+  const key = bufferOf(bytes);
+  for (const type of ['spki', 'pkcs1', 'certificate'] as const) {
+    try {
+      return type === 'certificate'
+        ? new X509Certificate(key).publicKey
+        : createPublicKey({ key, format: 'der', type });
+    } catch {
+      // It is of another type, or not a key.
+    }
+  }
+  return undefined;
+}
 
 /**
  * Reads a PEM, a JWK, `whpk_…`, `whsk_…`, or in hex or base64: DER, the 32 bytes of an Ed25519 public key, the
@@ -110,3 +154,29 @@ function parseKey<T>(make: () => T): T {
     throw unreadableKey(cause instanceof Error ? cause.name : undefined);
   }
 }
+
+/** Reads hex, or base64 or base64url with any white space and with or without padding; empty for any other text. */
+function decodeRaw(text: string): Uint8Array {
+  const trimmed = text.trim();
+  const hex = secretBytes(trimmed, 'hex');
+  return hex ?? secretBytes(toBase64(trimmed.replace(/\s/g, '')), 'base64') ?? Buffer.alloc(0);
+}
+
+const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
+
+function secretBytes(text: string, encoding: SecretEncoding): Buffer | undefined {
+  switch (encoding) {
+    case 'utf8':
+      return Buffer.from(text);
+    case 'hex':
+      return decode(text, 'hex');
+    case 'base64':
+      return decode(padded(text), 'base64');
+    case 'whsec':
+      return decode(padded(text.replace(/^whsec_/, '')), 'base64');
+  }
+}
+
+/** Secrets are often copied without their padding, so it may be missing; in signatures it may not. */
+const padded = (text: string): string =>
+  text.endsWith('=') ? text : text.padEnd(Math.ceil(text.length / 4) * 4, '=');

@@ -1,0 +1,65 @@
+import type { KeyObject } from 'node:crypto';
+import type { Algorithm } from '../scheme-options.ts';
+
+/** The kinds of keys that an algorithm may be used with. */
+export type KeyKind = 'secret' | 'ed25519' | 'p256' | 'rsa' | 'rsa-pss';
+
+interface AlgorithmFacts {
+  readonly kinds: readonly KeyKind[];
+  /** The length of a signature in bytes. */
+  readonly lengths: readonly [least: number, most: number];
+  readonly form?: string;
+}
+
+const ofLength = (kind: KeyKind, length: number): AlgorithmFacts => ({
+  kinds: [kind],
+  lengths: [length, length],
+});
+
+/** A signature is as long as the modulus of its key, which `kindOf` accepts from 2,048 bits on; 1,024 bytes are 8,192 bits. */
+const rsa: AlgorithmFacts = { kinds: ['rsa'], lengths: [256, 1024], form: 'an RSA signature' };
+
+const facts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
+  'hmac-sha1': ofLength('secret', 20),
+  'hmac-sha256': ofLength('secret', 32),
+  'hmac-sha384': ofLength('secret', 48),
+  'hmac-sha512': ofLength('secret', 64),
+  ed25519: ofLength('ed25519', 64),
+  'ecdsa-p256-sha256': ofLength('p256', 64),
+  // DER has a header of 2 bytes, and two integers of 1 to 33 bytes, each behind a header of 2 bytes.
+  'ecdsa-p256-sha256-der': { kinds: ['p256'], lengths: [8, 72], form: 'an ECDSA signature in DER' },
+  'rsa-pss-sha512': { ...rsa, kinds: ['rsa', 'rsa-pss'] },
+  'rsa-v1_5-sha256': rsa,
+};
+
+export const takesKey = (algorithm: Algorithm, kind: KeyKind | undefined): boolean =>
+  kind !== undefined && facts[algorithm].kinds.includes(kind);
+
+export function hasLengthOf(algorithm: Algorithm, { length }: Uint8Array): boolean {
+  const [minimum, maximum] = facts[algorithm].lengths;
+  return length >= minimum && length <= maximum;
+}
+
+/** Completes "is not …". */
+export const signatureForm = (algorithm: Algorithm): string =>
+  facts[algorithm].form ?? `${facts[algorithm].lengths[0]} bytes`;
+
+/** The shortest RSA keys that are accepted: their signatures have the 256 bytes that `rsa` demands. */
+const leastRsaBits = 2048;
+
+export function kindOf(material: KeyObject): KeyKind | undefined {
+  if (material.type === 'secret') return 'secret';
+  switch (material.asymmetricKeyType) {
+    case 'ed25519':
+      return 'ed25519';
+    case 'ec':
+      return material.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? 'p256' : undefined;
+    case 'rsa':
+    case 'rsa-pss':
+      return (material.asymmetricKeyDetails?.modulusLength ?? 0) < leastRsaBits
+        ? undefined
+        : material.asymmetricKeyType;
+    default:
+      return undefined;
+  }
+}
