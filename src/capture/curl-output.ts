@@ -11,10 +11,16 @@ import { isCurlCommand, readCurlCommand } from './curl-command.ts';
 
 /** With `--trace-time` and `--trace-ids`, a line begins with a time and with numbers. */
 const stamp = String.raw`(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\[[\d-]+\] )?`;
-const requestLine = new RegExp(String.raw`^${stamp}> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$`, 'm');
 const stampPrefix = new RegExp(`^${stamp}`);
+const requestLine = String.raw`> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$`;
+const anyRequestLine = new RegExp(`^${stamp}${requestLine}`, 'm');
+const wholeRequestLine = new RegExp(`^${requestLine}`);
 
-export const isCurlDump = (text: string): boolean => requestLine.test(text.replaceAll('\r', '\n'));
+export const isCurlDump = (text: string): boolean => anyRequestLine.test(text.replaceAll('\r', '\n'));
+
+/** A progress meter writes over its own line, with a carriage return before it. */
+const linesOf = (text: string): readonly string[] =>
+  text.split(/\r?\n|\r/).map((line) => line.replace(stampPrefix, ''));
 
 interface Exchange {
   readonly method: string;
@@ -26,9 +32,7 @@ interface Exchange {
 
 /** Reads what `curl -v` prints: the headers of requests and answers. The body is in the command before it, if at all. */
 export async function readCurlDump(text: string, options: CaptureOptions): Promise<Capture> {
-  // A progress meter writes over its own line.
-  const lines = text.split(/\r?\n|\r/).map((line) => line.replace(stampPrefix, ''));
-  const [exchange, index] = chooseEntry(exchangesOf(lines), 'the output of curl -v', options);
+  const [exchange, index] = chooseEntry(exchangesOf(linesOf(text)), 'the output of curl -v', options);
   const { method, url: path, headers, answer, isTls } = exchange;
   const host = valueOf(headers, 'host');
   const request: Omit<Capture, 'body' | 'notes'> = {
@@ -39,19 +43,16 @@ export async function readCurlDump(text: string, options: CaptureOptions): Promi
     rawHeaders: headers,
     capturedAt: timeIn(valueOf(answer, 'date')),
   };
-  const command = commandBefore(text);
-  if (command === undefined || index > 0) {
-    const isEmpty = Number(valueOf(headers, 'content-length') ?? (method === 'GET' ? 0 : Number.NaN)) === 0;
-    return {
-      ...request,
-      body: isEmpty ? new Uint8Array() : undefined,
-      notes: isEmpty
-        ? []
-        : [bodyNote("'curl -v' prints no body: put the curl command before its output, or give --body FILE")],
-    };
+  const command = index === 0 ? commandBefore(text) : undefined;
+  if (command !== undefined) {
+    const { body, notes } = await readCurlCommand(command, options);
+    return { ...request, form: "a curl command and its output of '-v'", body, notes };
   }
-  const { body, notes } = await readCurlCommand(command, options);
-  return { ...request, form: "a curl command and its output of '-v'", body, notes };
+  const length = valueOf(headers, 'content-length');
+  const isEmpty = length === undefined ? method === 'GET' : Number(length) === 0;
+  if (isEmpty) return { ...request, body: new Uint8Array(), notes: [] };
+  const remark = "'curl -v' prints no body: put the curl command before its output, or give --body FILE";
+  return { ...request, body: undefined, notes: [bodyNote(remark)] };
 }
 
 function exchangesOf(lines: readonly string[]): readonly Exchange[] {
@@ -59,7 +60,7 @@ function exchangesOf(lines: readonly string[]): readonly Exchange[] {
   let isTls = false;
   let isHead = false;
   for (const line of lines) {
-    const [, method, url] = /^> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$/.exec(line) ?? [];
+    const [, method, url] = wholeRequestLine.exec(line) ?? [];
     const last = exchanges.at(-1);
     if (/^\* .*\b(SSL|TLSv?1?|ALPN)\b/.test(line)) isTls = true;
     if (method !== undefined && url !== undefined) {

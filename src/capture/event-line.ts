@@ -23,19 +23,20 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
     body: lead,
     capturedAt: timeIn(String(fields['receivedAt'])),
     notes: [
-      bodyNote(
-        leadCount > 1
-          ? `the delivery held ${leadCount} leads, and an event holds one of them: give the body with --body FILE, or read it from the inbox with 'leads verify --id'`
-          : lead === undefined
-            ? 'this event holds no lead: give the body with --body FILE'
-            : "an event holds the lead without its white space, not the body as it came: 'leads verify --id' reads that from the inbox",
-      ),
+      bodyNote(bodyRemark(leadCount, lead)),
       {
         about: 'headers',
         message: "an event holds no headers: give those of the credential with --header 'Name: value'",
       },
     ],
   };
+}
+
+function bodyRemark(leadCount: number, lead: Buffer | undefined): string {
+  if (leadCount > 1)
+    return `the delivery held ${leadCount} leads, and an event holds one of them: give the body with --body FILE, or read it from the inbox with 'leads verify --id'`;
+  if (lead === undefined) return 'this event holds no lead: give the body with --body FILE';
+  return "an event holds the lead without its white space, not the body as it came: 'leads verify --id' reads that from the inbox";
 }
 
 /** Cuts the lead's own text out of the line: parsed and written again, its numbers and escapes could change. */

@@ -1,22 +1,25 @@
-import { describe } from '../../describe.ts';
 import { createSecretKey } from 'node:crypto';
 import { type Capture, targetOf } from '../../capture/capture.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, DataError } from '../../errors.ts';
-import { fixFlags } from '../../output/explanation.ts';
 import { writeJson } from '../../output/stdout.ts';
-import { formatDuration } from '../../time/time-text.ts';
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
-import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import type { Key, Scheme, Verifier } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
-import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
 import { leadPlaceOf, resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
-import { bodyAsAsked, openCapture, rejectMissingCapture } from './open-capture.ts';
 import type { VerifyOptions } from './command.ts';
+import {
+  checkedAt,
+  credentialCheck,
+  examine,
+  nothingToExplain,
+  type ReadSecrets,
+  type Verdict,
+} from './examine.ts';
+import { bodyAsAsked, openCapture, rejectMissingCapture } from './open-capture.ts';
 import { type Check, printText, redact, redactReport, type Report } from './report.ts';
 
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
@@ -24,7 +27,7 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   const now = context.clock.now();
   const settings = await context.settings();
   const times = { now, chosen: options.at?.at(now, settings.zone), captured: capture.capturedAt };
-  const checkedAt = times.chosen ?? times.captured ?? now;
+  const receivedAt = checkedAt(times);
   const { scheme } = resolved;
   if (capture.rawHeaders.length === 0) {
     throw new DataError('the capture holds no headers, and one of them carries the credential', {
@@ -33,7 +36,7 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   }
   const secrets = readSecretsOf(resolved);
   const { body, notes } = bodyAsAsked(capture, scheme, options.bodyForm);
-  const delivery = deliveryOf(capture, body, checkedAt);
+  const delivery = deliveryOf(capture, body, receivedAt);
   const withheld = withheldHeaders(capture, scheme);
   const verdict =
     withheld.length > 0
@@ -45,11 +48,11 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     ...verdict,
     scheme: scheme.name,
     form: capture.form,
-    at: new Date(checkedAt).toISOString(),
+    at: new Date(receivedAt).toISOString(),
     notes: [
       ...capture.notes.map(({ message }) => message),
       ...notes,
-      ...(isWhole ? furtherRejection(delivery, verifier, checkedAt) : []),
+      ...(isWhole ? furtherRejection(delivery, verifier, receivedAt) : []),
     ],
   };
   const redacted = redactReport(report, resolved.secrets);
@@ -110,74 +113,6 @@ function deliveryOf(capture: Capture, body: Uint8Array, receivedAt: number): Del
 const headOf = ({ method, url, path }: Capture, report: Report): string =>
   `${method} ${url ?? path} from ${report.form}, checked as ${report.scheme} for ${report.at}`;
 
-type Verdict = Omit<Report, 'form' | 'at' | 'notes' | 'scheme'>;
-
-/**
- * Whether a delivery is genuine, check by check, as `listen` would check it, and the cause where it is not. Throws the
- * `ConfigError` of a secret that the scheme cannot read, where the search does not show how it is meant.
- */
-function examine(
-  delivery: Delivery,
-  { scheme, keys, unreadable }: ReadSecrets,
-  times: CheckTimes,
-  platform: string,
-): Verdict {
-  const verification = scheme.authenticate(delivery, keys);
-  const name = scheme.name === 'token' ? 'token' : 'signature';
-  const detail = `${scheme.credentialHeaders[0] ?? ''} came once and can be read`;
-  const came: Check = { name: 'header', ok: true, detail };
-  const checkedAt = times.chosen ?? times.captured ?? times.now;
-  const searched = (): Explanation =>
-    explain(
-      delivery,
-      { scheme, keys },
-      checkedAt,
-      unreadable.map(({ key }) => key),
-    );
-  if (verification.ok) {
-    const { key, timestamp } = verification;
-    const old = key > 0 ? ': an old one, or one that the sender does not use yet' : '';
-    const which = keys.length === 1 ? '' : ` with secret ${key + 1} of ${keys.length}${old}`;
-    const time = timeChecks(timestamp, scheme, times);
-    const checks: readonly Check[] = [came, { name, ok: true, detail: `matches${which}` }, ...time];
-    if (!time.some((check) => check.name === 'time' && check.ok === false))
-      return { ok: true, reason: null, checks, ...nothingToExplain };
-    const inTime = checkTimestamp(verification, scheme.toleranceMs, checkedAt);
-    return {
-      ok: false,
-      reason: inTime.ok ? null : inTime.reason,
-      checks,
-      ...explained(searched(), platform),
-    };
-  }
-  const explanation = searched();
-  const [first] = unreadable;
-  if (first !== undefined && keys.length === 0 && !explanation.isMatch) throw first.error;
-  const { reason } = verification;
-  const isRead = reason === 'wrong_credential';
-  const failure: Check = { name: isRead ? name : 'header', ok: false, detail: verification.detail };
-  const checks = [
-    ...unreadable.map(
-      ({ error }) => ({ name: 'secret', ok: false, detail: describe(error).message }) as const,
-    ),
-    ...(isRead ? [came] : []),
-    ...(isRead && keys.length === 0 ? [] : [failure]),
-  ];
-  return { ok: false, reason, checks, ...explained(explanation, platform) };
-}
-
-const nothingToExplain = { wouldMatch: null, explanation: null, tried: 0 };
-
-function explained(
-  { sentence, isMatch, fix, tried }: Explanation,
-  platform: string,
-): Pick<Report, 'wouldMatch' | 'explanation' | 'tried'> {
-  if (sentence === undefined || !isMatch) return { wouldMatch: null, explanation: sentence ?? null, tried };
-  const flags = fix === undefined ? undefined : fixFlags(fix, platform);
-  const words = `${flags?.receiver ?? ''} ${flags?.capture ?? ''}`.trim();
-  return { wouldMatch: { what: sentence, fix: words === '' ? null : words }, explanation: null, tried };
-}
-
 const withheldHeaders = (capture: Capture, { credentialHeaders }: Scheme): readonly string[] =>
   credentialHeaders.filter((name) => capture.withheld?.includes(name) === true || isRedacted(capture, name));
 
@@ -192,7 +127,7 @@ function withoutCredential(delivery: Delivery, scheme: Scheme, names: readonly s
   const checks: readonly Check[] = [
     { name: 'header', ok: true, detail: `${names.join(' and ')} came` },
     {
-      name: scheme.name === 'token' ? 'token' : 'signature',
+      name: credentialCheck(scheme),
       ok: null,
       detail: `its value ${why}: nothing here shows who sent it`,
     },
@@ -211,47 +146,6 @@ function furtherRejection(
   const checked = checkDelivery(delivery, { ...verifier, path: undefined }, receivedAt);
   if (checked.kind === 'leads' || checked.status === 401) return [];
   return [`'leads listen' would still answer ${checked.status}: ${checked.detail}`];
-}
-
-interface CheckTimes {
-  readonly now: number;
-  readonly chosen: number | undefined;
-  readonly captured: number | undefined;
-}
-
-/**
- * Tells whether the signed time was near enough when the delivery came. Where nothing says when that was, a delivery that is
- * too old by now is genuine all the same; so is one that was in time then.
- */
-function timeChecks(
-  timestamp: number | undefined,
-  { toleranceMs }: Scheme,
-  { now, chosen, captured }: CheckTimes,
-): readonly Check[] {
-  if (timestamp === undefined || toleranceMs === undefined) return [];
-  const receivedAt = chosen ?? captured;
-  const then = checkTimestamp({ timestamp }, toleranceMs, receivedAt ?? now);
-  const today = checkTimestamp({ timestamp }, toleranceMs, now);
-  const staleToday = (hint: string): Check[] =>
-    today.ok ? [] : [{ name: 'now', ok: false, detail: `stale by now: ${today.detail}${hint}` }];
-  if (!then.ok) {
-    const isOld = then.reason === 'stale_timestamp' && isPlausible(timestamp);
-    if (receivedAt === undefined && isOld)
-      return staleToday('; give the time at which it was received with --at');
-    const moment = receivedAt === undefined ? '' : `at ${new Date(receivedAt).toISOString()}, `;
-    return [{ name: 'time', ok: false, detail: moment + then.detail }];
-  }
-  const moment =
-    chosen !== undefined ? 'the time asked for' : captured !== undefined ? 'it was captured' : 'now';
-  const ageMs = (receivedAt ?? now) - timestamp;
-  const tolerated = formatDuration(toleranceMs).replace(/ 0[smh]$/, '');
-  const age = `${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} ${moment}`;
-  return [{ name: 'time', ok: true, detail: `signed ${age}; ${tolerated} is tolerated` }, ...staleToday('')];
-}
-
-interface ReadSecrets extends Verifier {
-  /** The keys are for the search alone: nothing is verified with them. */
-  readonly unreadable: readonly { readonly key: Key; readonly error: ConfigError }[];
 }
 
 /** Throws a `ConfigError` for an empty secret. */

@@ -269,11 +269,9 @@ const secretsOf = (secret: string, given: string): Partial<Situation> => ({ secr
 const timed = (timestampFormat: 'unix' | 'milliseconds'): Side =>
   plain('custom', { signatureHeader: 'x-sig', timestampHeader: 'x-time', timestampFormat });
 
-/** Each finding that has a fix, and each form of a secret. */
+/** The findings with a fix that explained.test.ts has no case of. */
 const findings: readonly (readonly [says: string, situation: Partial<Situation>])[] = [
-  ["behind 'SHA256='", { headers: forge((value) => value.toUpperCase()) }],
   ['something in front changed it', { sender: plain('square'), url: 'http://10.0.0.7:8443/leads?a=b' }],
-  ["under the scheme 'github', and the scheme here is 'token'", { receiver: plain('token') }],
   [
     'with its headers named acme-…',
     {
@@ -282,36 +280,21 @@ const findings: readonly (readonly [says: string, situation: Partial<Situation>]
       secret: secrets[6] ?? '',
     },
   ],
-  ['sent as a token', { sender: plain('token'), receiver: plain('github') }],
-  [
-    'came in the header x-key',
-    { sender: plain('token', { tokenHeader: 'x-key' }), receiver: plain('token') },
-  ],
   [
     "behind a word such as 'Bearer'",
     { sender: plain('token'), headers: forge((value) => `Bearer ${value}`) },
   ],
-  ['without the quotes around it', { sender: plain('token'), change: (secret) => `"${secret}"` }],
   ['in double quotes', { sender: plain('token'), headers: forge((value) => `"${value}"`) }],
   ['in single quotes', { sender: plain('token'), headers: forge((value) => `'${value}'`) }],
   [
     'without the blanks at its ends',
     { sender: plain('token'), secret: 'correct', change: (secret) => ` cor rect${secret.slice(7)}` },
   ],
+  ['without the quotes around it', secretsOf('correct horse', "'correct horse'")],
   ['holds a matching', { sender: plain('custom', { signatureHeader: 'x-a' }), receiver: plain('token') }],
-  ['time is in milliseconds', { sender: timed('milliseconds'), receiver: timed('unix') }],
   ['time is in seconds', { sender: timed('unix'), receiver: timed('milliseconds') }],
   ['its time is ahead', { sender: plain('stripe'), age: -7_200_000 }],
-  ['its time is too old', { sender: plain('stripe'), age: 7_200_000 }],
   ['under the scheme', { sender: plain('stripe'), receiver: plain('github'), age: 7_200_000 }],
-  ['decoded from base64', secretsOf('text', 'dGV4dA==')],
-  ['decoded from hex', secretsOf('text', Buffer.from('text').toString('hex'))],
-  ["without its 'whsec_'", secretsOf('correct horse', 'whsec_correct horse')],
-  ["with 'whsec_' before it", secretsOf('whsec_correct horse', 'correct horse')],
-  ["without its 'v1,'", { ...secretsOf(secrets[6] ?? '', `v1,${secrets[6] ?? ''}`), sender: plain('svix') }],
-  ['without the blanks at its ends', secretsOf('correct', ' correct\n')],
-  ['without the quotes around it', secretsOf('correct horse', "'correct horse'")],
-  ['with a line break at its end', secretsOf('correct horse\n', 'correct horse')],
 ];
 
 it.each(findings)('the fix verifies in a shell: %s', async (says, situation) => {
