@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { closeToOthers } from '../files/close-to-others.ts';
+import { closeToOthers } from '../files/modes.ts';
 import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/time-text.ts';
 import { type Paths, configFile } from './directories.ts';

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import Conf from 'conf';
 import { lock } from '../files/lock.ts';
-import { makeDirectory } from '../files/make-directory.ts';
+import { makeDirectory } from '../files/modes.ts';
 import { withOutputErrors } from '../files/errors.ts';
 import { regularFile } from '../files/output-place.ts';
 import { replaceFile } from '../files/replace.ts';

@@ -5,7 +5,7 @@ import type { Settings } from '../config/load-settings.ts';
 import { settingKeys } from '../config/setting-keys.ts';
 import type { Profile } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
-import { isOpenToOthers } from '../files/close-to-others.ts';
+import { isOpenToOthers } from '../files/modes.ts';
 import { type CheckResult, fail, pass, skip, warn } from './check-result.ts';
 
 /** The configuration file before it was read, since reading tightens its permissions. */

@@ -1,6 +1,6 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { descriptorLimit } from '../../files/descriptor-limit.ts';
+import { descriptorLimit } from '../../http/server/server-options.ts';
 import { createPoster } from '../../http/client/poster.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { runDeliveries } from '../../sender/delivery-run.ts';

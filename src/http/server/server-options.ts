@@ -1,4 +1,4 @@
-import { descriptorLimit } from '../../files/descriptor-limit.ts';
+import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Problem } from '../../errors.ts';
@@ -108,4 +108,17 @@ const mostConnections = 8192;
 /** How many connections fit, with a quarter of the descriptors left for the inbox, forwards and children. */
 export async function connectionLimit(): Promise<number> {
   return Math.max(16, Math.min(mostConnections, Math.floor((await descriptorLimit()) * 0.75)));
+}
+
+/** Systems without /proc allow at least this many. */
+const usualLimit = 1024;
+
+/** Node has raised the soft limit to the hard one. */
+export async function descriptorLimit(): Promise<number> {
+  try {
+    const text = await readFile('/proc/self/limits', 'utf8');
+    return Number(/^Max open files\s+(\d+)/m.exec(text)?.[1] ?? usualLimit);
+  } catch {
+    return usualLimit;
+  }
 }

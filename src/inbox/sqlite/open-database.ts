@@ -1,8 +1,7 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError, type Problem } from '../../errors.ts';
-import { closeToOthers } from '../../files/close-to-others.ts';
-import { makeDirectory } from '../../files/make-directory.ts';
+import { closeToOthers, makeDirectory } from '../../files/modes.ts';
 import type { Clock } from '../../time/clock.ts';
 import { otherFile, type StoreFault } from '../errors.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';

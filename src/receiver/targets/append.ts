@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { messageOf } from '../../errors.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
 import { type Lock, lock } from '../../files/lock.ts';
-import { makeDirectory } from '../../files/make-directory.ts';
+import { makeDirectory } from '../../files/modes.ts';
 import { fileKeepsVanishing, withOutputErrors } from '../../files/errors.ts';
 import { regularFile } from '../../files/output-place.ts';
 import { linesOf, writeAt } from '../../files/read.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeDirectory } from '../../src/files/make-directory.ts';
+import { makeDirectory } from '../../src/files/modes.ts';
 import { freshHome } from '../support/run.ts';
 
 it('makes what is missing, each with the mode, and takes what is there', () => {
