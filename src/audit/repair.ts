@@ -250,11 +250,11 @@ function repairSchedule(hasAcknowledged: () => boolean, now: () => number): Retr
   };
 }
 
-/** A certificate that is not trusted, a wrong secret or a path that is not there stay as they are. */
+/** A certificate that is not trusted, a wrong secret, a path that is not there or an odd answer stay as they are. */
 const mayPass = (result: PostResult): boolean =>
   result.ok
     ? result.status >= 500 || [408, 425, 429].includes(result.status)
-    : !/CERT|SIGNATURE|ISSUER|SSL|EPROTO|^HPE_/.test(result.code);
+    : !/CERT|SIGNATURE|ISSUER|SSL|EPROTO|^HPE_|^UNASKED_CONTINUE$|^UNSENDABLE$/.test(result.code);
 
 /** Makes leads durable. Rejects with a `CannotStoreError`. */
 export type StoreLeads = (leads: readonly LostLead[]) => Promise<void>;

@@ -46,8 +46,8 @@ function validity({ scheme, key }: Signer, now: number): string {
 }
 
 /**
- * `--dry-run=http`: the request as HTTP/1.1 sends it, with a variable in place of a secret; its bytes exactly, or, for a
- * terminal, as it can be shown there. An empty line ends it, which may stand before the next request (RFC 9112, section 2.2).
+ * `--dry-run=http`: the request in HTTP/1.1, with a variable in place of a secret: its bytes, or, for a terminal, what can be
+ * shown there. An empty line ends it, which may stand before the next request (RFC 9112, section 2.2).
  */
 function httpText(
   { url, method, headers, body, secrets = [] }: CurlRequest,

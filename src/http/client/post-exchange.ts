@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { TunnelError, unaskedContinue } from '../errors.ts';
+import { TunnelError, unaskedContinue, unsendable } from '../errors.ts';
 
 export type ExchangeEnd =
   | {
@@ -34,7 +34,10 @@ export class PostExchange implements Dispatcher.DispatchHandler {
     this.#onEnd = onEnd;
   }
 
-  /** Ends the exchange and its connection: the answer could still come, and would be taken for that to the next request. */
+  /**
+   * Ends the exchange, and the connection over which it was sent: the answer could still come, and would be taken for that to
+   * the next request.
+   */
   cut(code: 'aborted' | 'timeout'): void {
     this.#end({ ok: false, code, detail: code });
     this.#controller?.abort(new Error(code));
@@ -72,7 +75,10 @@ export class PostExchange implements Dispatcher.DispatchHandler {
     this.#end({ ok: true, status: this.#status, headers: this.#headers, body });
   }
 
-  onResponseError(_: unknown, error: Error): void {
+  onResponseError(_: unknown, error: NodeJS.ErrnoException): void {
+    // These have no body, whatever length their headers give (RFC 9112, section 6.3); undici misses its bytes.
+    const isWhole = this.#status === 204 || this.#status === 304;
+    if (isWhole && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') this.onResponseEnd();
     this.#end({ ok: false, ...failureOf(error instanceof TunnelError ? error.cause : error) });
   }
 
@@ -97,6 +103,9 @@ function failureOf({ code, name, message }: NodeJS.ErrnoException): { code: stri
   // A client must accept it (RFC 9110, section 15.2), and undici does not.
   if (code === 'UND_ERR_SOCKET' && message === 'bad response')
     return { code: unaskedContinue, detail: 'it answered 100 Continue, which was not asked for' };
+  if (code === 'UND_ERR_SOCKET' && message === 'bad upgrade') return { code: 'HPE_INVALID', detail: message };
+  if (/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/.test(code ?? ''))
+    return { code: unsendable, detail: message };
   // undici's parser gives no codes.
   if (name === 'HTTPParserError')
     return { code: message.endsWith('(Invalid EOF state)') ? 'ECONNRESET' : 'HPE_INVALID', detail: message };

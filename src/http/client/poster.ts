@@ -1,14 +1,15 @@
 import type { Dispatcher } from 'undici';
+import UndiciRequest from 'undici/lib/core/request.js';
 import { longestTimerMs } from '../../time/time-text.ts';
 import { OriginPools } from './origin-pools.ts';
 import { type ExchangeEnd, PostExchange } from './post-exchange.ts';
 import { proxyAuthorization } from './proxy.ts';
 import { type TlsTrust, trustIn, trustOptions } from './trust.ts';
 
-/** Order, case and repetition of headers, and every byte of the body, are sent as they are here. */
+/** Order, case and repetition of headers, and every byte of the body, are sent as they are here, but for `Host`. */
 interface PostRequest {
   readonly url: string;
-  /** `Connection` and `Content-Length` are added, and `Host` where it is missing. */
+  /** undici sends `Host` first, and adds it where it is missing; it adds `Connection` and `Content-Length`. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
 }
@@ -46,9 +47,9 @@ export function createPoster(options: PosterOptions): Poster {
     trustOf: (origin) => Promise.resolve(isProxy(origin) ? {} : trustOptions(trust)),
   });
   const exchanges = new Set<PostExchange>();
+  let isClosed = false;
   return {
     post(request) {
-      const { origin, sent } = outgoing(request, proxy);
       const startedAt = now();
       return new Promise((resolve) => {
         const exchange = new PostExchange((end) => {
@@ -58,10 +59,21 @@ export function createPoster(options: PosterOptions): Poster {
         });
         const timer = setTimeout(() => exchange.cut('timeout'), timeoutMs);
         exchanges.add(exchange);
-        pools.of(origin).dispatch(sent, exchange);
+        if (isClosed) {
+          exchange.cut('aborted');
+          return;
+        }
+        try {
+          const { origin, sent } = outgoing(request, proxy);
+          rejectUnsendable(origin, sent, exchange);
+          pools.of(origin).dispatch(sent, exchange);
+        } catch (error) {
+          exchange.onResponseError(undefined, error as Error);
+        }
       });
     },
     close() {
+      isClosed = true;
       for (const exchange of exchanges) exchange.cut('aborted');
       void pools.destroy();
     },
@@ -97,4 +109,12 @@ function outgoing(
       headers: [...sent.headers, ...Object.entries(proxyHeaders).flat()],
     },
   };
+}
+
+/**
+ * Throws what undici throws for a header that it does not send, such as `Expect`. A pool would take the connection of such a
+ * request for a busy one for ever.
+ */
+function rejectUnsendable(origin: string, sent: Dispatcher.DispatchOptions, exchange: PostExchange): void {
+  new UndiciRequest(origin, sent, exchange);
 }

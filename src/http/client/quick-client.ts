@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
-import { addressAttempts } from './http-client.ts';
 import {
+  addressAttempts,
   answerHeaders,
   type HttpAnswer,
   type HttpClient,

@@ -44,6 +44,7 @@ export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath, scheme, proxy, timeoutMs, keepBody, trust, headersOf, now, signal } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, timeoutMs, trust, proxy, now: () => performance.now() });
+  if (signal.aborted) poster.close();
   signal.addEventListener('abort', () => poster.close(), { once: true });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
   /** The app's reason for its failure. It may quote what it was sent, the credential included. */

@@ -164,6 +164,35 @@ test('an interim answer is passed over, and of 100 Continue, which undici refuse
   expect([await post(), await post()]).toEqual(['200 ok', 'UNASKED_CONTINUE']);
 });
 
+test('an answer without a body is whole, whatever length its headers give', async () => {
+  const { url } = await serve((socket) =>
+    socket.write('HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n'),
+  );
+  expect(await client(url).post()).toBe('204 ');
+});
+
+test('a header that cannot be sent is a failure, after which the connection is free', async () => {
+  const { url } = await serve((socket) => socket.write(ok));
+  const { poster, post } = client(url);
+  for (const [name, value] of [
+    ['Expect', '100-continue'],
+    ['Keep-Alive', '5'],
+    ['Transfer-Encoding', 'chunked'],
+    ['X-A', 'line\nfeed'],
+  ] as const) {
+    const result = await poster.post({ url, headers: [[name, value]], body: Buffer.from('the end') });
+    expect(result).toMatchObject({ ok: false, code: 'UNSENDABLE' });
+  }
+  expect(await post()).toBe('200 ok');
+});
+
+test('nothing is sent after the poster was closed', async () => {
+  const { url, requests } = await serve((socket) => socket.write(ok));
+  const { poster, post } = client(url);
+  poster.close();
+  expect([await post(), requests()]).toEqual(['aborted', 0]);
+});
+
 test('of a long body 64 KiB are kept, and beyond 1 MiB nothing is awaited', async () => {
   const { url } = await serve((socket, nth) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n');
