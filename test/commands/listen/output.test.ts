@@ -189,4 +189,10 @@ describe('--output', () => {
     expect(readFileSync(file, 'utf8')).toBe('{"id":"b"}\n');
     expect(listener.stderr.text()).toContain('was cut from 11 to 0 bytes');
   });
+
+  it('is an error while another receiver writes to the file', async () => {
+    const file = join(scratch(), 'leads.ndjson');
+    await start(['--output', file]);
+    await expect(listen(['--output', file])).rejects.toThrow('in use');
+  });
 });
