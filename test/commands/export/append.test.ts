@@ -106,7 +106,7 @@ describe('export -o FILE --bookmark', () => {
     expect(idsIn(file)).toEqual(['3']);
   });
 
-  it('knows the file by its content: a copy under another name is as good', async () => {
+  it('knows the file by its length: a copy under another name is as good', async () => {
     await toFile();
     copyFileSync(file, `${file}.copy`);
     rmSync(file);
