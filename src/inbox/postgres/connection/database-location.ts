@@ -7,16 +7,11 @@ import type { StoreOptions } from '../../store-options.ts';
 import { type DatabaseUrl, isLocal, parseDatabaseUrl, sslModeFor } from './database-url.ts';
 import type { PasswordFile } from './password-file.ts';
 
-/** The variable `PGPASSWORD`, and `PGPASSFILE` or `.pgpass` in the home directory. */
-interface PasswordSources {
-  readonly environment: Secret | undefined;
-  readonly file: PasswordFile;
-}
-
 export interface DatabaseLocation {
   /** User and password may be replaced while it is in use (`renewCredentials`). */
   url: DatabaseUrl;
-  readonly passwords: PasswordSources;
+  /** The variable `PGPASSWORD`, and `PGPASSFILE` or `.pgpass` in the home directory. */
+  readonly passwords: { readonly environment: Secret | undefined; readonly file: PasswordFile };
   readonly file?: string | undefined;
   /** The URL as it is shown: without password, and without parameters that name files. */
   readonly shown: string;
