@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { longestTimerMs } from './time-text.ts';
 
 /**
@@ -25,10 +24,23 @@ export const systemClock: Clock = {
   async sleep(ms, signal) {
     let remaining = ms;
     do {
-      await setTimeout(Math.min(remaining, longestTimerMs), undefined, { signal }).catch(() =>
-        signal?.throwIfAborted(),
-      );
+      await sleepOnce(Math.min(remaining, longestTimerMs), signal);
       remaining -= longestTimerMs;
     } while (remaining > 0);
   },
 };
+
+function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
