@@ -1,8 +1,15 @@
 import type { Host } from '../host.ts';
 import type { TestCase, TestSuite } from './junit.ts';
 import { write, writeJson } from './stdout.ts';
-import { type Marks, marksFor, type Palette, paletteFor, sanitize, wrapWidth } from './terminal/terminal.ts';
-import { wrap } from './text-width.ts';
+import {
+  type Marks,
+  marksFor,
+  type Palette,
+  paletteFor,
+  sanitize,
+  wrapWidth,
+  wrap,
+} from './terminal/terminal.ts';
 
 type Outcome = keyof Marks;
 

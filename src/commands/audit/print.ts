@@ -14,8 +14,7 @@ import { recordWriter, streamSink } from '../../output/records/record-writer.ts'
 import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable } from '../../output/table.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
-import { type Palette, paletteFor, terminalWidth, wrapWidth } from '../../output/terminal/terminal.ts';
-import { wrap } from '../../output/text-width.ts';
+import { type Palette, paletteFor, terminalWidth, wrapWidth, wrap } from '../../output/terminal/terminal.ts';
 import { type SettledLeads, settledState } from './repair.ts';
 
 export interface AuditResult {

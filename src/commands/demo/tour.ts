@@ -8,8 +8,8 @@ import { ask } from '../../config/prompt.ts';
 import type { Context } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
 
-import { paletteFor, sanitize, wrapWidth } from '../../output/terminal/terminal.ts';
-import { truncate, wrap } from '../../output/text-width.ts';
+import { paletteFor, sanitize, wrapWidth, wrap } from '../../output/terminal/terminal.ts';
+import { truncate } from '../../output/text-width.ts';
 
 const leadCount = 6;
 const token = 'demo-token';

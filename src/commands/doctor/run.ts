@@ -18,8 +18,7 @@ import { ConfigError, DataError, KeyRejectedError, type LeadsError, UsageError }
 import { proxyFor } from '../../http/client/proxy.ts';
 import { type Style, styleFor } from '../../output/report.ts';
 import { write, writeJson } from '../../output/stdout.ts';
-import { sanitize } from '../../output/terminal/terminal.ts';
-import { wrap } from '../../output/text-width.ts';
+import { sanitize, wrap } from '../../output/terminal/terminal.ts';
 import { openService } from '../../service/client/service.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { authorityFor, authorityKeyPath } from '../../tls/local-authority.ts';

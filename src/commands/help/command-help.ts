@@ -10,7 +10,7 @@ import {
   orList,
   type ValueFlag,
 } from '../flags/flag.ts';
-import { wrap } from '../../output/text-width.ts';
+import { wrap } from '../../output/terminal/terminal.ts';
 import { shellLines, twoColumns } from './layout.ts';
 import { globalFlagLines } from './root-help.ts';
 

@@ -1,4 +1,4 @@
-import { wrap } from '../../output/text-width.ts';
+import { wrap } from '../../output/terminal/terminal.ts';
 
 type Row = readonly [term: string, text: string];
 

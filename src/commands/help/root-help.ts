@@ -1,6 +1,6 @@
 import type { ListedCommand } from '../flags/command-spec.ts';
 import { type Flag, type Flags, flagTerm, globalFlags, immediateFlags } from '../flags/flag.ts';
-import { wrap } from '../../output/text-width.ts';
+import { wrap } from '../../output/terminal/terminal.ts';
 import { runningList, twoColumns } from './layout.ts';
 
 /** The topics of `leads help TOPIC`; this help names them without loading them. */

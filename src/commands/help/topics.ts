@@ -2,7 +2,7 @@ import { settingKeys } from '../../config/setting-keys.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { handshakes, presets, vendorSecrets } from '../../webhook/presets.ts';
 import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
-import { wrap } from '../../output/text-width.ts';
+import { wrap } from '../../output/terminal/terminal.ts';
 import { shellLines, twoColumns } from './layout.ts';
 import type { TopicName } from './root-help.ts';
 

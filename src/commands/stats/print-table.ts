@@ -11,8 +11,9 @@ import {
   sanitize,
   terminalWidth,
   wrapWidth,
+  wrap,
 } from '../../output/terminal/terminal.ts';
-import { widestOf, wrap } from '../../output/text-width.ts';
+import { widestOf } from '../../output/text-width.ts';
 import type { CheckedExpectation } from '../../stats/expectations.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import { noValue, otherValues } from '../../stats/value-counts.ts';

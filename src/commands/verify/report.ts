@@ -1,9 +1,8 @@
 import type { Context } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
 import { besideMark, styleFor } from '../../output/report.ts';
-import { asksForAscii, sanitize, terminalWidth } from '../../output/terminal/terminal.ts';
+import { asksForAscii, sanitize, terminalWidth, wrap } from '../../output/terminal/terminal.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
-import { wrap } from '../../output/text-width.ts';
 
 /** The verdict of `verify` on one delivery, printed as JSON; it holds no secret and no expected signature. */
 export interface Report {

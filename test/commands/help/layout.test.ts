@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { shellLines } from '../../../src/commands/help/layout.ts';
-import { wrap } from '../../../src/output/text-width.ts';
+import { wrap } from '../../../src/output/terminal/terminal.ts';
 
 it('breaks a command line so that it still runs as printed', () => {
   const command = "leads list --since 7d --where 'score > 10' --limit all";
