@@ -1,6 +1,10 @@
-/** What differs from run to run: times, ids, amounts, addresses and folders. What is left of a lead's row is that it is one. */
+/**
+ * What differs from run to run: times, ids, amounts, addresses and folders. What is left of a lead's row is that it is one.
+ * A forward names its lead only when another line was drawn in between, which a busy machine decides.
+ */
 const shape = (line: string): string =>
   line
+    .replace(/^ +(lead_\w+ +)?forward: /, '  forward: ')
     .replace(/^(\S+Z +\w+ +|(?:refused|missing) +)?(lead_\w+) .*/, '$1$2')
     .replace(/^(?!accepted|duplicate|rejected)[\w-]+ +\d+ +\d+% +.*/, 'a category')
     .replace(/^API key:.*/, 'API key:')
