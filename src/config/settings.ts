@@ -40,8 +40,6 @@ export interface Profile {
   readonly apiKeyOrigin?: string | undefined;
   /** The origin that the dialect's headers were stored for. */
   readonly headersOrigin?: string | undefined;
-  /** When each secret was stored, in ISO form, by the names of their settings. */
-  readonly setAt?: Readonly<Record<string, string>> | undefined;
   readonly timeout?: string | undefined;
   readonly retries?: number | undefined;
   readonly zone?: string | undefined;

@@ -6,10 +6,9 @@ import { withOutputErrors } from '../files/errors.ts';
 import { regularFile } from '../files/output-place.ts';
 import { replaceFile } from '../files/replace.ts';
 import type { Host } from '../host.ts';
-import { configVersion, inKebabCase, valueAt, withValue } from './check-config.ts';
+import { configVersion, inKebabCase } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
 import { ownUserId, readConfig, withoutMark } from './load-settings.ts';
-import { settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
 type WriteContext = Pick<Host, 'pid' | 'clock' | 'signal'> & { readonly paths: Paths };
@@ -53,25 +52,15 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
 const ownerOf = (path: string): Stats | undefined =>
   ownUserId() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined;
 
-/**
- * Changes one profile and leaves the others alone; a profile that ends up empty is removed. The time at which a secret
- * changes is kept beside it.
- */
+/** Changes one profile and leaves the others alone; a profile that ends up empty is removed. */
 export function updateProfile(
   context: WriteContext,
   name: string,
   change: (profile: Profile) => Profile,
 ): Promise<void> {
-  const now = new Date(context.clock.now());
   const changeConfig = (config: Config): Config => {
     const { [name]: current = {}, ...otherProfiles } = config.profiles ?? {};
-    const changed = change(current);
-    const next = settingKeys
-      .filter(({ secret, path }) => secret && valueAt(changed, path) !== valueAt(current, path))
-      .reduce((profile, { name: setting, path }) => {
-        const isStored = valueAt(changed, path) !== undefined;
-        return withValue(profile, ['setAt', setting], isStored ? now.toISOString() : undefined);
-      }, changed);
+    const next = change(current);
     const isEmpty = Object.keys(next).length === 0;
     return { ...config, profiles: isEmpty ? otherProfiles : { ...otherProfiles, [name]: next } };
   };

@@ -1,12 +1,9 @@
 import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
-import { valueAt } from '../config/check-config.ts';
 import { configFile } from '../config/directories.ts';
 import type { Settings } from '../config/load-settings.ts';
-import { settingKeys } from '../config/setting-keys.ts';
-import type { Profile } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
 import { isOpenToOthers } from '../files/modes.ts';
-import { type CheckResult, fail, pass, skip, warn } from './check-result.ts';
+import { type CheckResult, fail, pass, warn } from './check-result.ts';
 
 /** The configuration file before it was read, since reading tightens its permissions. */
 export interface ConfigBefore {
@@ -48,33 +45,6 @@ export function checkConfig(
 
 const isOpen = (stat: Stats | undefined): boolean =>
   stat !== undefined && !stat.isSymbolicLink() && isOpenToOthers(stat);
-
-const longestDays = 90;
-
-/** How long ago each secret of the profile was stored that no environment variable overrides. */
-export function checkSecretAges(
-  profile: Profile,
-  env: Readonly<Record<string, string | undefined>>,
-  now: number,
-): CheckResult[] {
-  const stored = settingKeys.filter(
-    ({ secret, path, variable = '' }) =>
-      secret && !env[variable]?.trim() && valueAt(profile, path) !== undefined,
-  );
-  return stored.map(({ name: setting }) => {
-    const name = `machine.${setting.replace('webhook.', '')}`;
-    const age = now - Date.parse(profile.setAt?.[setting] ?? '');
-    const days = Math.max(0, Math.floor(age / 86_400_000));
-    if (Number.isNaN(days)) return skip(name, 'stored at a time that is not known');
-    if (days <= longestDays)
-      return pass(name, `stored ${['today', 'a day ago'][days] ?? `${days} days ago`}`);
-    const hint =
-      setting === 'api-key'
-        ? 'ask the service for another one, then: leads login'
-        : `agree on another one with the service, then: leads config set ${setting} -; a receiver takes both in files meanwhile`;
-    return warn(name, `${setting} was stored ${days} days ago`, hint);
-  });
-}
 
 export function checkIdFields({
   dialect,

@@ -29,7 +29,6 @@ describe('leads login', () => {
         'base-url': baseUrl,
         'api-key': key,
         'api-key-origin': baseUrl,
-        'set-at': { 'api-key': expect.any(String) as string },
       },
     });
   });
@@ -96,7 +95,6 @@ describe('leads login', () => {
         'base-url': baseUrl,
         'api-key': key,
         'api-key-origin': baseUrl,
-        'set-at': { 'api-key': expect.any(String) as string },
       },
       work: { 'base-url': baseUrl },
     });

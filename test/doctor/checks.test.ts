@@ -2,7 +2,6 @@ import {
   chmodSync,
   chownSync,
   mkdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -28,10 +27,6 @@ beforeAll(async () => {
   sandbox = await sandboxWith({ leads: 120, maxLimit: 50 });
 });
 afterAll(() => sandbox.close());
-
-interface ConfigOfTest {
-  readonly profiles: { readonly default: { readonly 'set-at': Readonly<Record<string, string>> } };
-}
 
 const listening = (home: string, port: number) =>
   startLeads(['listen', '--token', 'secret', '--port', String(port)], {
@@ -142,41 +137,6 @@ describe('leads doctor', () => {
     });
     await leads(['config', 'set', 'api.id', 'uuid'], { home });
     expect((await diagnose({ url: sandbox.url, home })).check('receiver.id')).toBeUndefined();
-  });
-
-  it('tells how long ago each secret was stored, and warns behind 90 days', async () => {
-    const home = freshHome();
-    const day = 86_400_000;
-    const at = (days: number) => ({ home, clock: new FakeClock(Date.now() + days * day, { hasty: true }) });
-    const set = (days: number, name: string, stdin: string) =>
-      leads(['config', 'set', name, '-'], { ...at(days), stdin });
-    const results = async (days: number) => {
-      const run = await leads(['doctor', '--json', '--base-url', sandbox.url], at(days));
-      const lines = run.stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Readonly<Record<string, string>>);
-      const ages = lines.filter(({ name = '' }) => /^machine\.(api-key|token|secret)$/.test(name));
-      return Object.fromEntries(ages.map(({ name = '', result, detail }) => [name, [result, detail]]));
-    };
-    await leads(['config', 'set', 'base-url', sandbox.url], at(0));
-    await set(0, 'api-key', 'sandbox-key');
-    await set(50, 'webhook.token', 'token-one');
-    expect(await results(91)).toEqual({
-      'machine.api-key': ['warn', 'api-key was stored 91 days ago'],
-      'machine.token': ['pass', 'stored 41 days ago'],
-    });
-    // The same value is as old as it was.
-    await set(91, 'api-key', 'sandbox-key');
-    await set(91, 'webhook.token', 'token-two');
-    await leads(['config', 'unset', 'webhook.token'], at(91));
-    expect(await results(91)).toEqual({ 'machine.api-key': ['warn', 'api-key was stored 91 days ago'] });
-    const file = join(home, 'config', 'config.json');
-    const { 'set-at': setAt, ...profile } = (JSON.parse(readFileSync(file, 'utf8')) as ConfigOfTest).profiles
-      .default;
-    expect(Object.keys(setAt)).toEqual(['api-key']);
-    writeFileSync(file, JSON.stringify({ profiles: { default: profile } }));
-    expect(await results(0)).toEqual({ 'machine.api-key': ['skip', 'stored at a time that is not known'] });
   });
 
   it('says that others could read the configuration, which it closes to them', async () => {

@@ -52,12 +52,8 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
       checkReceiver(options, settings, context),
     ]);
     const profile = (settings && readConfig(paths.configDir).profiles?.[settings.profile]) ?? {};
-    const machine = [
-      config.checkConfig(configBefore, read, platform),
-      ...config.checkSecretAges(profile, context.env, clock.now()),
-    ];
     const groups: readonly Group[] = [
-      ['this machine', machine],
+      ['this machine', [config.checkConfig(configBefore, read, platform)]],
       [['the service', settings?.baseUrl?.origin].join(' ').trimEnd(), service.connection],
       ['its list of leads', service.dialect],
       ['receiving', receiver],

@@ -38,7 +38,6 @@ describe('a configuration', () => {
     [{ version: '2' }, 'version'],
     [{ profiles: [] }, 'profiles'],
     [inProfile('x'), 'profiles.a'],
-    [inProfile({ 'set-at': { 'api-key': 1 } }), 'profiles.a.set-at'],
     [inProfile({ 'api-key-origin': 1 }), 'profiles.a.api-key-origin'],
     [inProfile({ 'headers-origin': 1 }), 'profiles.a.headers-origin'],
     [inProfile({ timeout: 'soon' }), 'profiles.a.timeout'],
@@ -65,13 +64,12 @@ describe('a configuration', () => {
   });
 
   it('has one form in memory and another in a file, and names and headers of a person in neither', () => {
-    const names = { setAt: { 'api-key': 'T' }, apiKeyOrigin: 'https://x' };
+    const names = { apiKeyOrigin: 'https://x' };
     const headers = { 'x-api-version': '2' };
     const inFile = {
       version: 1,
       profiles: {
         'big-one': {
-          'set-at': names.setAt,
           'api-key-origin': 'https://x',
           api: { 'next-seen': true, headers },
         },
