@@ -4,7 +4,7 @@ export interface TestCase {
   readonly name: string;
   readonly ms: number;
   readonly outcome:
-    | { readonly kind: 'passed'; readonly output?: string | undefined }
+    | { readonly kind: 'passed' }
     | { readonly kind: 'skipped'; readonly message: string }
     /** `text` may have several lines; some readers show only it, and others only the message. */
     | { readonly kind: 'failed'; readonly type: string; readonly message: string; readonly text: string };
@@ -47,23 +47,13 @@ export function junitDocument({ name, startedAt, ms, cases }: TestSuite): string
 
 function caseElement({ className, name, ms, outcome }: TestCase): string {
   const start = `    <testcase${attributes({ classname: className, name, time: seconds(ms) })}`;
-  const content = contentOf(outcome);
-  return content === undefined ? `${start}/>` : `${start}>\n      ${content}\n    </testcase>`;
-}
-
-function contentOf(outcome: TestCase['outcome']): string | undefined {
-  switch (outcome.kind) {
-    case 'passed':
-      return outcome.output === undefined
-        ? undefined
-        : `<system-out>${escapeXml(outcome.output)}</system-out>`;
-    case 'skipped':
-      return `<skipped${attributes({ message: outcome.message })}/>`;
-    case 'failed': {
-      const { type, message, text } = outcome;
-      return `<failure${attributes({ type, message })}>${escapeXml(text)}</failure>`;
-    }
-  }
+  if (outcome.kind === 'passed') return `${start}/>`;
+  const { message } = outcome;
+  const content =
+    outcome.kind === 'skipped'
+      ? `<skipped${attributes({ message })}/>`
+      : `<failure${attributes({ type: outcome.type, message })}>${escapeXml(outcome.text)}</failure>`;
+  return `${start}>\n      ${content}\n    </testcase>`;
 }
 
 const seconds = (ms: number): string => (Math.max(0, ms) / 1000).toFixed(3);

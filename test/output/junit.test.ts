@@ -9,7 +9,7 @@ const readBack = `"quotes" 'single' <b>&amp; ]]> \ufffd\ufffd\ufffd[31m\ufffd\uf
 
 const cases: readonly TestCase[] = [
   { className: 'leads.check.body', name: 'empty', ms: 1234.4, outcome: { kind: 'passed' } },
-  { className: 'leads.check.body', name: hostile, ms: 0, outcome: { kind: 'passed', output: hostile } },
+  { className: 'leads.check.body', name: hostile, ms: 0, outcome: { kind: 'passed' } },
   { className: 'leads.check.tls', name: 'days', ms: 0, outcome: { kind: 'skipped', message: hostile } },
   {
     className: 'leads.check.body',

@@ -11,7 +11,7 @@ import { command, members, serviceExits } from '../flags/command-spec.ts';
 import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
 import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { type Flags, inGroup, needing, type OptionsOf } from '../flags/flag.ts';
-import { limit, writtenFile, leadPointer } from '../flags/flag-values.ts';
+import { limit, leadPointer } from '../flags/flag-values.ts';
 import { header } from '../send/send-values.ts';
 
 const repairFlags = inGroup('Repair of refused and missing leads', {
@@ -48,7 +48,7 @@ const lastingInbox: ValueType<string> = {
 
 export type RepairFlagOptions = OptionsOf<typeof repairFlags> & OptionsOf<typeof deliveryFlags>;
 
-export const flags = {
+const flags = {
   inbox: { ...inboxFlags.inbox, type: lastingInbox },
   received: {
     value: 'file',
@@ -83,7 +83,7 @@ export const flags = {
   watch: {
     value: 'duration',
     type: interval,
-    without: ['--missing', '--junit', '--inbox @-', '--received -'],
+    without: ['--missing', '--inbox @-', '--received -'],
     help: 'repeat after this time, until Ctrl-C; a line and repairs in each round',
   },
   ...acceptIncompleteFlag,
@@ -94,11 +94,6 @@ export const flags = {
     ...formatFlags(['table', 'json']),
     limit: { short: 'n', value: 'n', type: limit, default: '20', help: "findings in the table, or 'all'" },
     missing: { without: ['--format json'], help: "print only the missing leads; in the service's own bytes" },
-    junit: {
-      value: 'file',
-      type: writtenFile,
-      help: 'write a JUnit file for a CI server; a test for each class',
-    },
   }),
   ...deliveryFlags,
 } satisfies Flags;
@@ -123,7 +118,6 @@ export default command({
     'sendTo',
     'token',
     'watch',
-    'junit',
     'json',
   ],
   listing: {

@@ -18,7 +18,7 @@ import { type Palette, paletteFor, terminalWidth, wrapWidth, wrap } from '../../
 import { type SettledLeads, settledState } from './repair.ts';
 
 export interface AuditResult {
-  readonly audit: Pick<Audit, 'findings' | 'unreceived' | 'counts' | 'isProven'>;
+  readonly audit: Pick<Audit, 'findings' | 'unreceived'>;
   readonly summary: AuditSummary;
   readonly settled: SettledLeads;
   readonly isInOrder: boolean;

@@ -21,7 +21,6 @@ import { resolveFilter } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
-import { writeJunit, writeUnfinishedJunit } from './junit.ts';
 import type { AuditCommandOptions } from './command.ts';
 import {
   type AuditResult,
@@ -38,8 +37,7 @@ import type { OpenedReceived } from './received-file.ts';
 import { type ComparedSides, openRepair, repairFindings, type RepairPlan } from './repair.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
-  const { junit, watch } = options;
-  if (junit !== undefined) await writeUnfinishedJunit(junit, context.clock.now());
+  const { watch } = options;
   const plan = await openRepair(options, context);
   const round = (): Promise<Outcome> => auditRound(options, plan, context);
   return watch === undefined ? round() : watchAudits(watch, round, context);
@@ -50,8 +48,7 @@ async function auditRound(
   plan: RepairPlan | undefined,
   context: Context,
 ): Promise<Outcome> {
-  const { messages, clock } = context;
-  const startedAt = clock.now();
+  const { messages } = context;
   const opened = await openAudit(options, context);
   const { audit, filter, progress } = opened;
   try {
@@ -67,12 +64,7 @@ async function auditRound(
     const result: AuditResult = { audit, summary, settled, isInOrder };
     const doubt = horizonDoubt(summary);
     const error = failure?.error ?? (doubt === undefined ? undefined : beyondHorizon(doubt, audit));
-    try {
-      await report(result, error === undefined, options, context);
-    } finally {
-      const times = { startedAt, ms: clock.now() - startedAt };
-      if (options.junit !== undefined) await writeJunit(options.junit, result, times);
-    }
+    await report(result, error === undefined, options, context);
     if (error === undefined) return isInOrder ? 'done' : 'problems';
     // A receiver that is away may be back in the next round, and so may what the service does not list.
     const mayHeal = error instanceof ServiceError || error instanceof DataError;

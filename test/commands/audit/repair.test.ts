@@ -1,7 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InterruptedError } from '../../../src/errors.ts';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
 import type { Inbox, StoredDelivery } from '../../../src/inbox/inbox.ts';
 import { drawsFrom } from '../../../src/sandbox/data/seeded-random.ts';
@@ -9,12 +8,9 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.t
 import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { arrivalOf, openReceiver } from '../../support/both-sides.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { expectJunit } from '../../support/junit.ts';
-import { freshHome, leads, type Run, type RunOptions, startLeads } from '../../support/run.ts';
-import { until } from '../../support/until.ts';
+import { freshHome, leads, type Run, type RunOptions } from '../../support/run.ts';
 import { scripted, sendJson } from '../../support/service.ts';
 import { type Handling, startStoringReceiver, type StoringReceiver } from '../../support/storing-receiver.ts';
-import { elementsOf, type XmlElement } from '../../support/xml.ts';
 
 const now = Date.UTC(2026, 5, 1, 12);
 const hour = 3_600_000;
@@ -370,9 +366,7 @@ describe('leads audit --send-to', () => {
     const records = Array.from({ length: 80 }, (_, n) => recordOf(n));
     await box.close();
     box = await startSandbox({ seed: 1, records, maxLimit: 100 }, { clock: new FakeClock(now) });
-    const junit = join(home, 'audit.xml');
-    const run = await send(['--junit', junit]);
-    expect(readFileSync(junit, 'utf8')).not.toContain('<failure');
+    const run = await send();
     expect(run.stderr).toMatch(/^69 of 70 leads acknowledged/m);
     expect(run.stderr).toMatch(/^1 lead came meanwhile, without a repair$/m);
     expect(receiver.requests.map(({ id }) => id)).not.toContain('lead_79');
@@ -409,88 +403,5 @@ describe('leads audit --send-to', () => {
     const run = await audit(words, { env });
     expect(run.stderr).toContain(message);
     expect(run.exitCode).toBe(exitCode);
-  });
-});
-
-describe('leads audit --junit', () => {
-  const junit = (): string => join(home, 'audit.xml');
-  const casesIn = (document: string): (string | undefined)[] =>
-    elementsOf(document)
-      .filter(({ name }) => name === 'testcase')
-      .map(({ attributes }) => attributes['name']);
-  const failures = (document: string): XmlElement[] =>
-    elementsOf(document).filter(({ name }) => name === 'failure');
-
-  it('has a test for each class, which lists what was not repaired, up to a hundred leads', async () => {
-    const records = Array.from({ length: 166 }, (_, n) => recordOf(n));
-    await box.close();
-    box = await startSandbox({ seed: 1, records, maxLimit: 100 }, { clock: new FakeClock(now) });
-    const run = await audit(['--junit', junit()]);
-    expect(run.exitCode).toBe(7);
-    const document = readFileSync(junit(), 'utf8');
-    expectJunit(document);
-    expect(casesIn(document)).toEqual([
-      'complete',
-      'refused',
-      'missing',
-      'extra',
-      'different',
-      'waiting',
-      'late',
-    ]);
-    const [refused, missing, ...rest] = failures(document);
-    expect(rest).toEqual([]);
-    expect(refused?.text).toMatch(/^lead_1, created .*, wrong_credential$/);
-    expect(missing?.attributes).toEqual({ type: 'missing', message: '155 leads: pulled, never received' });
-    expect(missing?.text.split('\n')).toHaveLength(101);
-    expect(missing?.text).toMatch(/\nand 55 more$/);
-    expect((await audit(['--junit', junit(), '--take-in'])).exitCode).toBe(0);
-    const repaired = readFileSync(junit(), 'utf8');
-    expectJunit(repaired);
-    expect(failures(repaired)).toEqual([]);
-  });
-
-  it('fails where the walk was not complete, whatever an earlier run wrote', async () => {
-    await audit(['--junit', junit(), '--take-in']);
-    expect(failures(readFileSync(junit(), 'utf8'))).toEqual([]);
-    const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: 'http://127.0.0.1:1' };
-    expect((await audit(['--junit', junit(), '--retries', '0'], { env })).exitCode).toBe(5);
-    const document = readFileSync(junit(), 'utf8');
-    expectJunit(document);
-    expect(failures(document).map(({ attributes }) => attributes['type'])).toEqual(['incomplete']);
-    expect(elementsOf(document).filter(({ name }) => name === 'skipped')).toHaveLength(6);
-  });
-
-  it.each<[string, readonly string[], number]>([
-    ['no inbox', ['--inbox', '/none/inbox.db'], 3],
-    ['nothing that says how to sign', ['--send-to', 'https://localhost:1/'], 3],
-    ['an authority that is not there', ['--send-to', 'https://localhost:1/', '--ca', '/none'], 3],
-  ])(
-    'fails where the audit could not begin, whatever an earlier run wrote: %s',
-    async (_, words, exitCode) => {
-      writeFileSync(junit(), '<testsuites/>');
-      const env = { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: box.url };
-      expect((await audit(['--junit', junit(), ...words], { env })).exitCode).toBe(exitCode);
-      const document = readFileSync(junit(), 'utf8');
-      expectJunit(document);
-      expect(failures(document).map(({ attributes }) => attributes['type'])).toEqual(['incomplete']);
-    },
-  );
-
-  it('fails where the audit was interrupted, whatever an earlier run wrote', async () => {
-    writeFileSync(junit(), '<testsuites/>');
-    handle = () => 'never answer';
-    const words = ['audit', ...late, '--send-to', receiver.url, '--junit', junit()];
-    const live = startLeads(words, options());
-    await until(() => receiver.requests.length > 0);
-    live.abort(new InterruptedError('SIGTERM'));
-    expect((await live.done).exitCode).toBe(143);
-    expect(failures(readFileSync(junit(), 'utf8'))).toHaveLength(1);
-  });
-
-  it('is written before the service is asked, so that a place where it cannot be is said at once', async () => {
-    const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: 'http://127.0.0.1:1' };
-    const run = await audit(['--junit', '/none/audit.xml', '--retries', '0'], { env });
-    expect([run.exitCode, run.stderr]).toEqual([8, expect.stringContaining('cannot write /none/audit.xml')]);
   });
 });

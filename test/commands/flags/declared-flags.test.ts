@@ -1,5 +1,4 @@
 import { describe, expect, it, test } from 'vitest';
-import { flags as auditFlags } from '../../../src/commands/audit/command.ts';
 import { flags as checkFlags } from '../../../src/commands/check/command.ts';
 import { flags as exportFlags } from '../../../src/commands/export/command.ts';
 import { flags as listFlags } from '../../../src/commands/list/command.ts';
@@ -61,7 +60,6 @@ describe('declared flags', () => {
     { flags: exportFlags, words: ['--limit', '0'], message: "--limit: '0' is not a whole number from 1" },
     { flags: listenFlags, words: ['--path', 'x'], message: "--path: 'x' is not a path that starts with /" },
     ...[
-      { flags: auditFlags, words: ['--junit', '-'] },
       { flags: checkFlags, words: ['--write-baseline', '-'] },
       { flags: listenFlags, words: ['--output', '-'] },
     ].map((wrong) => ({ ...wrong, message: "'-' is not the path of a file; stdout carries the results" })),
