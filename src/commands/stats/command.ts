@@ -4,7 +4,7 @@ import { bucketUnits } from '../../stats/time-series.ts';
 import { command, members, serviceExits } from '../flags/command-spec.ts';
 import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
-import { fieldList, limit } from '../flags/flag-values.ts';
+import { fieldList } from '../flags/flag-values.ts';
 
 const expectations: ValueType<readonly Expectation[]> = {
   parse: parseExpectations,
@@ -26,12 +26,6 @@ const flags = {
     type: oneOf(bucketUnits),
     otherwise: 'by the span',
     help: 'weeks from Monday',
-  },
-  top: {
-    value: 'n',
-    type: limit,
-    otherwise: '10 in a table, else all',
-    help: "so many values of a field, or 'all'; the rest is (other)",
   },
   inbox: {
     value: 'place',
@@ -71,7 +65,7 @@ export default command({
   ],
   examples: [
     'leads stats --since 7d',
-    'leads stats --by category,metadata.source --top 5',
+    'leads stats --by category,metadata.source',
     "leads stats --inbox --since 1d --expect 'gap<30m,duplicate<5%,p95<10s' -q",
   ],
   load: () => import('./run.ts'),

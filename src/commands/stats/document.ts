@@ -5,12 +5,11 @@ import type { Stats } from './plan.ts';
 export const statsDocument = (
   { window, leads, series, receipts }: Stats,
   checked: readonly CheckedExpectation[] | undefined,
-  top: number,
 ) => ({
   window: { since: isoTime(window.since), until: isoTime(window.until) },
   total: leads.total,
   undated: leads.undated,
-  by: Object.fromEntries(leads.ranked(top).map(({ key, rows }) => [key, Object.fromEntries(rows)])),
+  by: Object.fromEntries(leads.ranked(Infinity).map(({ key, rows }) => [key, Object.fromEntries(rows)])),
   bucket: series.unit,
   series: series.buckets.map(({ start, count }) => ({ start: isoTime(start), count })),
   ...(receipts !== undefined && { inbox: receiptsDocument(receipts) }),

@@ -31,7 +31,10 @@ interface ChartStyle {
   readonly zone: string;
 }
 
-export async function printTable(stats: Stats, top: number, zone: string, context: Context): Promise<void> {
+/** Values of a field in its table; the others are `(other)`, and all are in the JSON. */
+const listedValues = 10;
+
+export async function printTable(stats: Stats, zone: string, context: Context): Promise<void> {
   const { stdout } = context;
   const style: ChartStyle = {
     width: terminalWidth(stdout),
@@ -41,7 +44,7 @@ export async function printTable(stats: Stats, top: number, zone: string, contex
     zone,
   };
   const { leads, receipts } = stats;
-  const facets = leads.ranked(top).filter(({ rows }) => rows.some(([value]) => value !== noValue));
+  const facets = leads.ranked(listedValues).filter(({ rows }) => rows.some(([value]) => value !== noValue));
   const sections = [
     headText(stats, style),
     seriesText(stats, style),

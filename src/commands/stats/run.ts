@@ -17,7 +17,7 @@ import { planStats, type Stats, type StatsPlan, statsOf } from './plan.ts';
 export async function run(options: StatsOptions, context: Context): Promise<Outcome> {
   rejectUnmeasured(options);
   const { clock, messages, stdout, globals } = context;
-  const { format, top, inbox, expect } = options;
+  const { format, inbox, expect } = options;
   const { dialect } = await context.settings();
   const plan = planStats(options, dialect, clock.now(), messages);
   const count = inbox === undefined ? countPulled : (await import('./count-received.ts')).countReceived;
@@ -30,10 +30,10 @@ export async function run(options: StatsOptions, context: Context): Promise<Outc
   const checked = expect && checkExpectations(expect, leads.total, stats.receipts);
   if (format === 'json') {
     const { statsDocument } = await import('./document.ts');
-    await writeJson(stdout, statsDocument(stats, checked, top ?? Infinity), 2);
+    await writeJson(stdout, statsDocument(stats, checked), 2);
   } else if (checked === undefined || !globals.quiet) {
     const { printTable } = await import('./print-table.ts');
-    await printTable(stats, top ?? 10, options.zone ?? 'UTC', context);
+    await printTable(stats, options.zone ?? 'UTC', context);
   }
   if (checked === undefined) return 'done';
   const { printChecked } = await import('./print-table.ts');
