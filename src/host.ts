@@ -16,14 +16,6 @@ export interface Output extends Writable {
   readonly fd?: number | undefined;
 }
 
-export interface ResourceUsage {
-  /** In milliseconds since the epoch. */
-  readonly startedAt: number;
-  readonly cpuSeconds: number;
-  readonly residentBytes: number;
-  readonly heapBytes: number;
-}
-
 /** The world outside of the program; tests pass their own. */
 export interface Host {
   readonly stdin: Input;
@@ -44,7 +36,6 @@ export interface Host {
    * another user now and cannot be killed.
    */
   readonly killGroup: (leader: number) => void;
-  readonly resources: () => ResourceUsage;
   readonly program: readonly [command: string, ...args: string[]];
 }
 
@@ -117,17 +108,6 @@ export function killGroup(leader: number): void {
   }
 }
 
-function resources(): ResourceUsage {
-  const { rss, heapUsed } = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
-  return {
-    startedAt: performance.timeOrigin,
-    cpuSeconds: (user + system) / 1_000_000,
-    residentBytes: rss,
-    heapBytes: heapUsed,
-  };
-}
-
 /** This process: the program touches `process` nowhere else. Streams are opened when first used. */
 export function processHost(): Host {
   return {
@@ -148,7 +128,6 @@ export function processHost(): Host {
     nodeVersion: process.version,
     pid: process.pid,
     killGroup,
-    resources,
     program: LEADS_SINGLE_FILE ? [process.execPath] : [process.execPath, process.argv[1] ?? ''],
   };
 }

@@ -1,5 +1,5 @@
 import type { Problem } from '../errors.ts';
-import type { ConnectionPool, Erased } from './inbox.ts';
+import type { Erased } from './inbox.ts';
 import type { Dialect } from './sql/dialect.ts';
 import type { Rows } from './sql/row.ts';
 import type { Query, Start, Work } from './sql/statement.ts';
@@ -41,7 +41,6 @@ export interface Driver {
   overwrite(): Promise<Pick<Erased, 'remains' | 'outOfReach'>>;
   /** Gives the system back what pruned deliveries took. Resolves to why it could not be done now. */
   compact(): Promise<Problem | undefined>;
-  readonly pool?: () => ConnectionPool;
   close(): Promise<void>;
 }
 

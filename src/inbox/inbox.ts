@@ -211,15 +211,6 @@ export interface Inbox extends InboxReader {
    * if an earlier write found the store full, there is room again. Stores no delivery. Otherwise rejects with a `CannotStoreError`.
    */
   checkWritable(): Promise<void>;
-  /** Left out by a store that has no connections. */
-  pool?(): ConnectionPool;
-}
-
-export interface ConnectionPool {
-  readonly open: number;
-  readonly busy: number;
-  readonly waiting: number;
-  readonly errors: number;
 }
 
 export interface Erasure {

@@ -21,7 +21,6 @@ export interface StoreOptions {
   readonly redact: RedactDelivery;
   /** Says what the operator has to know of the store, such as that its file is damaged; the same thing once. */
   readonly warn: (warning: Problem) => void;
-  readonly onCommit?: ((writes: number) => void) | undefined;
 }
 
 /** Rejected deliveries that are kept: the newest. */

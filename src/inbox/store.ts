@@ -40,7 +40,7 @@ export async function openStore(driver: Driver, options: Options): Promise<Inbox
   const opened = await readMeta(driver, clock);
   const { storedName } = opened;
   const newTargets = await driver.write(() => storeLabels(targets, storedName));
-  const { dialect, pool } = driver;
+  const { dialect } = driver;
   const writes = new WriteQueue(driver, options, opened);
   return {
     ...readerOf(driver, opened, targets),
@@ -77,7 +77,6 @@ export async function openStore(driver: Driver, options: Options): Promise<Inbox
         throw driver.writeFailure(error).error;
       });
     },
-    ...(pool === undefined ? {} : { pool }),
     async prune(before) {
       let dropped = 0;
       for (let after: number | undefined = 0; after !== undefined;) {
@@ -173,7 +172,6 @@ class WriteQueue {
   async #commit(writes: readonly QueuedWrite[]): Promise<void> {
     try {
       const results = await this.#driver.write((start) => this.#writesWork(writes, start));
-      this.#options.onCommit?.(writes.length);
       writes.forEach(({ resolve }, i) => resolve(results[i]));
     } catch (error) {
       const failure = this.#driver.writeFailure(error);

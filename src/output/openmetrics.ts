@@ -6,7 +6,7 @@ type Labels = Readonly<Record<string, string>>;
 
 /** A line of a family. Its name is the family's name with the suffix that the type requires. */
 interface Sample {
-  readonly suffix: '' | '_total' | '_bucket' | '_sum' | '_count' | '_info';
+  readonly suffix: '' | '_total' | '_bucket' | '_sum' | '_count';
   readonly labels: Labels;
   readonly value: number;
 }
@@ -14,7 +14,7 @@ interface Sample {
 export interface MetricFamily {
   /** Without a suffix; it ends in the unit (`_seconds`, `_bytes`) where there is one. */
   readonly name: string;
-  readonly type: 'counter' | 'gauge' | 'histogram' | 'info';
+  readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly samples: readonly Sample[];
 }

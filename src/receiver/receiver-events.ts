@@ -44,15 +44,6 @@ export interface ForwardAttempt {
   readonly result: TargetResult;
 }
 
-/** Is told what a receiver does, for measuring it. Times in milliseconds. */
-export interface ReceiverObserver {
-  now(): number;
-  answered(ms: number): void;
-  /** The leads of a delivery are durable; `ms` from when they were given to the inbox. */
-  stored(ms: number): void;
-  notStored(): void;
-}
-
 export interface StoredLead {
   readonly lead: CheckedLead;
   readonly verdict: TakenVerdict & StoredRef;

@@ -1,15 +1,12 @@
 import type { VerdictKind } from '../inbox/query-types.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { Counter, Histogram, type MetricFamily } from '../output/openmetrics.ts';
-import type { Clock } from '../time/clock.ts';
 import { otherReasons, rejectReasons } from '../webhook/delivery-answer.ts';
-import type { AnsweredDelivery, ForwardAttempt, ReceiverObserver } from './receiver-events.ts';
+import type { AnsweredDelivery, ForwardAttempt } from './receiver-events.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 /** In seconds: a group commit takes one to ten milliseconds, and a sender gives up after some ten seconds. */
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-const batchBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /** The kinds of errors beside rejected deliveries. */
 const errorKinds = ['store', 'internal', 'handshake', 'connection_limit'] as const;
@@ -18,8 +15,7 @@ export type ErrorKind = (typeof errorKinds)[number];
 const forwardResults = ['ok', 'http_3xx', 'http_4xx', 'http_5xx', 'failed'] as const;
 
 /** Counts what a receiver does. Costs a few additions for each delivery, and its memory does not grow. */
-export class ReceiverMetrics implements ReceiverObserver {
-  readonly #clock: Pick<Clock, 'steady'>;
+export class ReceiverMetrics {
   readonly #verdicts = new Counter(
     'leads_deliveries',
     'Deliveries by verdict, reason and source; one that holds several leads counts once for each of them.',
@@ -34,10 +30,8 @@ export class ReceiverMetrics implements ReceiverObserver {
   );
   readonly #answered = new Histogram(durationBounds);
   readonly #stored = new Histogram(durationBounds);
-  readonly #batches = new Histogram(batchBounds);
 
-  constructor(clock: Pick<Clock, 'steady'>, targets: readonly Pick<Target, 'name'>[]) {
-    this.#clock = clock;
+  constructor(targets: readonly Pick<Target, 'name'>[]) {
     for (const source of ['push', 'backfill'] as const) {
       for (const verdict of ['accepted', 'duplicate'] as const) {
         this.#addVerdict(verdict, undefined, source);
@@ -55,24 +49,14 @@ export class ReceiverMetrics implements ReceiverObserver {
     for (const kind of errorKinds) this.#errors.add(kind, { kind });
   }
 
-  now(): number {
-    return this.#clock.steady();
-  }
-
+  /** `ms` from the receipt of a delivery to its answer. */
   answered(ms: number): void {
     this.#answered.observe(ms / 1000);
   }
 
+  /** The leads of a delivery are durable, `ms` after they were given to the inbox. */
   stored(ms: number): void {
     this.#stored.observe(ms / 1000);
-  }
-
-  notStored(): void {
-    this.failed('store');
-  }
-
-  committed(writes: number): void {
-    this.#batches.observe(writes);
   }
 
   failed(kind: ErrorKind): void {
@@ -98,7 +82,6 @@ export class ReceiverMetrics implements ReceiverObserver {
         'leads_commit_duration_seconds',
         'From the moment a delivery is given to the inbox until it is durable.',
       ),
-      this.#batches.family('leads_commit_batch_size', 'Writes to the inbox that shared one transaction.'),
       this.#forwards.family(),
       this.#errors.family(),
     ];

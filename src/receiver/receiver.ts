@@ -24,7 +24,8 @@ import type { Verifier } from '../webhook/scheme.ts';
 import { DeliveryForwards, type DeliveryWorker } from './delivery-forwards.ts';
 import type { HostGuard } from './host-guard.ts';
 import { formerSecretUsed, leadForNoTarget, type ReceiverNote, rejectedNotKept } from './errors.ts';
-import type { AnsweredDelivery, StoredLead, ReceiverObserver } from './receiver-events.ts';
+import type { AnsweredDelivery, StoredLead } from './receiver-events.ts';
+import type { ReceiverMetrics } from './receiver-metrics.ts';
 
 export interface ReceiverOptions {
   /** Decides who may deliver. `replaced` counts how often the keys were replaced. */
@@ -47,7 +48,7 @@ export interface ReceiverOptions {
   readonly failures?: DeliberateFailures | undefined;
   /** Gives what the credential of a rejected delivery would have matched, one sentence each. */
   readonly explain?: ((delivery: Delivery, rejection: Rejection) => readonly string[]) | undefined;
-  readonly observer?: ReceiverObserver | undefined;
+  readonly metrics?: Pick<ReceiverMetrics, 'answered' | 'stored' | 'failed'> | undefined;
 }
 
 interface UnstoredDelivery extends Pick<AnsweredDelivery, 'delivery' | 'source' | 'leadId' | 'explanation'> {
@@ -71,7 +72,7 @@ export type Receiver = ReturnType<typeof createReceiver>;
  */
 export function createReceiver(options: ReceiverOptions) {
   const { verifier, place, hostGuard, otherEvents, inbox, workers = [], onAnswered } = options;
-  const { clock, note, failures, explain, observer } = options;
+  const { clock, note, failures, explain, metrics } = options;
   const policy = { ...place, scheme: verifier.scheme, keys: verifier.keys };
   let inFlight = 0;
   let onIdle: (() => void) | undefined;
@@ -93,14 +94,14 @@ export function createReceiver(options: ReceiverOptions) {
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
     if (key > 0) note(formerSecretUsed(key + 1, policy.keys.length, verifier.replaced));
     const from = source === 'push' ? checked : { ...checked, source };
-    const forwards = workers.length === 0 ? undefined : new DeliveryForwards(from, workers, clock.steady());
-    const startedAt = observer?.now() ?? 0;
+    const startedAt = clock.steady();
+    const forwards = workers.length === 0 ? undefined : new DeliveryForwards(from, workers, startedAt);
     let leads: readonly StoredLead[] | Rejection;
     try {
       leads = storedLeads(checked, await inbox.take(arrivalsOf(checked, source, forwards)));
-      observer?.stored(observer.now() - startedAt);
+      metrics?.stored(clock.steady() - startedAt);
     } catch (error) {
-      observer?.notStored();
+      metrics?.failed('store');
       if (!(error instanceof CannotStoreError)) {
         forwards?.forwardOrWake([]);
         throw error;
@@ -190,7 +191,7 @@ export function createReceiver(options: ReceiverOptions) {
 
   const durationOf = ({ receivedAt }: Delivery): number => Math.max(0, clock.now() - receivedAt);
 
-  /** `startedAt`: of what came from outside, which the observer measures. */
+  /** `startedAt`: of what came from outside, which is measured. */
   async function tracked(answered: Promise<DeliveryAnswer>, startedAt?: number): Promise<DeliveryAnswer> {
     inFlight += 1;
     try {
@@ -198,7 +199,7 @@ export function createReceiver(options: ReceiverOptions) {
     } finally {
       inFlight -= 1;
       if (inFlight === 0) onIdle?.();
-      if (startedAt !== undefined) observer?.answered(observer.now() - startedAt);
+      if (startedAt !== undefined) metrics?.answered(clock.steady() - startedAt);
     }
   }
 
@@ -206,7 +207,7 @@ export function createReceiver(options: ReceiverOptions) {
     checkHead: (head: Delivery): Rejection | undefined =>
       hostGuard?.(head) ?? checkHead(head, { ...place, scheme: verifier.scheme, keys: verifier.keys }),
     handle: (delivery: Delivery): Promise<DeliveryAnswer> => {
-      const startedAt = observer?.now();
+      const startedAt = clock.steady();
       return tracked(receive(delivery), startedAt);
     },
     /** Stores a delivery that needs no check, such as a lead that was pulled from the service. */
@@ -214,7 +215,7 @@ export function createReceiver(options: ReceiverOptions) {
       tracked(store(checked, source)),
     /** Keeps a request that was rejected before it became a delivery. */
     handleRejected: (delivery: Delivery, verdict: Rejection): Promise<DeliveryAnswer> =>
-      tracked(reject(delivery, verdict), observer?.now()),
+      tracked(reject(delivery, verdict), clock.steady()),
     idle: (): Promise<void> =>
       inFlight === 0 ? Promise.resolve() : new Promise((resolve) => (onIdle = resolve)),
   };

@@ -62,14 +62,6 @@ describe.each(stores)('whether $name can be written', ({ newLocation }) => {
     expect(await all(inbox.list({}))).toEqual([]);
     expect(await takeStored(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ seq: 1 });
   });
-
-  it('is told how many writes share each transaction', async () => {
-    const batches: number[] = [];
-    const inbox = await open(newLocation(), { onCommit: (writes) => batches.push(writes) });
-    await Promise.all(['a', 'b', 'c'].map((id) => inbox.take([arrivalOf({ id })])));
-    await inbox.take([arrivalOf({ id: 'd' }), arrivalOf({ id: 'e' })]);
-    expect(batches).toEqual([3, 1]);
-  });
 });
 
 describe.each(sharedStores)('the backlog of $name, between receivers', ({ newLocation }) => {

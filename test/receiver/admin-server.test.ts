@@ -106,7 +106,6 @@ describe('the admin socket', () => {
     const { server } = await start('127.0.0.1', { requestMs: 300, connections: 8 });
     const wires = await Promise.all(Array.from({ length: 8 }, () => openWire(server.port)));
     for (const wire of wires) wire.send('GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
-    await expect.poll(() => server.connections()).toBe(8);
     await Promise.all(wires.map((wire) => wire.closed()));
     expect(await ask(server.port, get('/livez'))).toMatchObject({ body: 'alive\n' });
   });

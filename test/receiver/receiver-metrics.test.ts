@@ -2,7 +2,7 @@ import type { TargetCount } from '../../src/inbox/inbox.ts';
 import { describe, expect, it } from 'vitest';
 import { openMetricsText } from '../../src/output/openmetrics.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
-import { backlogCache, backlogFamilies, poolFamilies } from '../../src/receiver/process-metrics.ts';
+import { backlogCache, backlogFamilies } from '../../src/receiver/backlog-metrics.ts';
 import { ReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
 import type { TargetResult } from '../../src/receiver/targets/target.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -15,7 +15,7 @@ const event = (parts: Partial<AnsweredDelivery>): AnsweredDelivery =>
 
 describe('the metrics of a receiver', () => {
   it('count deliveries by verdict, reason and source, and start at zero', () => {
-    const metrics = new ReceiverMetrics(new FakeClock(), []);
+    const metrics = new ReceiverMetrics([]);
     const read = () => parseOpenMetrics(openMetricsText(metrics.families()));
     expect(valueOf(read(), 'leads_deliveries_total', { reason: 'wrong_credential' })).toBe(0);
     metrics.delivered(event({}));
@@ -31,7 +31,7 @@ describe('the metrics of a receiver', () => {
   });
 
   it('name targets without their credentials, and their results by kind', () => {
-    const metrics = new ReceiverMetrics(new FakeClock(), targets);
+    const metrics = new ReceiverMetrics(targets);
     const attempted = (target: string, result: Partial<TargetResult>): void =>
       metrics.forwarded({
         ...{ at: 1, leadId: 'a', target, attempt: 1, state: 'waiting', retryInMs: 1 },
@@ -75,14 +75,6 @@ describe('the metrics of a receiver', () => {
     expect(of('exec')).toEqual([2, 3, 60]);
     expect(of('other')).toEqual([7, 0, 90]);
     expect(families[0]?.samples).toHaveLength(3);
-  });
-
-  it('show the connections of a store that has some', () => {
-    const text = openMetricsText(poolFamilies({ open: 5, busy: 2, waiting: 3, errors: 4 }));
-    const families = parseOpenMetrics(text);
-    expect(valueOf(families, 'leads_inbox_connections', { state: 'idle' })).toBe(3);
-    expect(valueOf(families, 'leads_inbox_waiting')).toBe(3);
-    expect(valueOf(families, 'leads_inbox_connection_errors_total')).toBe(4);
   });
 });
 

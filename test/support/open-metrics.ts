@@ -18,7 +18,6 @@ const suffixes: Readonly<Record<string, readonly string[]>> = {
   counter: ['_total', '_created'],
   gauge: [''],
   histogram: ['_bucket', '_count', '_sum', '_created'],
-  info: ['_info'],
 };
 
 const number = /^(NaN|[+-]?Inf|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)$/;
@@ -117,7 +116,6 @@ function checkFamily({ name, type = '', unit, help, samples }: ParsedFamily): vo
   if (names.size > 1) fail('series with other label names');
   for (const { name: sample, labels, value } of samples) {
     if (type === 'counter' && !(value >= 0 && Number.isFinite(value))) fail('a counter below zero');
-    if (type === 'info' && value !== 1) fail('an info that is not 1');
     if ('le' in labels !== sample.endsWith('_bucket')) fail('a misplaced le');
   }
   if (type === 'histogram') checkHistogram(samples, fail);

@@ -94,7 +94,6 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
     nodeVersion: process.version,
     pid: process.pid,
     killGroup,
-    resources: () => ({ startedAt: 0, cpuSeconds: 1.5, residentBytes: 64e6, heapBytes: 32e6 }),
     program: [process.execPath, fileURLToPath(new URL('../../bin/leads.js', import.meta.url))],
   };
   const done = main(argv, host).then((exitCode) => {

@@ -12,7 +12,7 @@ import { type InboxLocation, openInbox } from '../../inbox/open-inbox.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { HttpServer } from '../../http/server/server-options.ts';
 import { openAdminServer } from '../../receiver/admin-server.ts';
-import { inboxUp } from '../../receiver/process-metrics.ts';
+import { inboxUp } from '../../receiver/backlog-metrics.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
@@ -30,7 +30,6 @@ interface ListenInboxParts {
   readonly targets: readonly Target[];
   /** How long an attempt at a target lasts at most, in milliseconds. */
   readonly attemptMs: number;
-  readonly onCommit: ((writes: number) => void) | undefined;
 }
 
 /** The inbox that a run continues; undefined for one that gets an inbox of its own. */
@@ -47,18 +46,12 @@ export const namedInbox = async (
 export async function openListenInbox(
   flags: ListenOptions,
   context: Pick<Context, 'paths' | 'clock' | 'signal' | 'messages'>,
-  { namedLocation, verifier, targets, attemptMs, onCommit }: ListenInboxParts,
+  { namedLocation, verifier, targets, attemptMs }: ListenInboxParts,
 ) {
   const { clock, messages } = context;
   const location = namedLocation ?? (await createTemporaryInbox());
   const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
-    openInbox({
-      ...inboxRequirements(verifier, targets, attemptMs),
-      location,
-      clock,
-      warn,
-      onCommit,
-    });
+    openInbox({ ...inboxRequirements(verifier, targets, attemptMs), location, clock, warn });
   const isShort = flags.for !== undefined || flags.count !== undefined;
   const inbox = isShort
     ? await open((warning) => messages.warn(noteText(warning)))

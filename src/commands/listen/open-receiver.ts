@@ -35,7 +35,7 @@ export function openReceiver(
     note,
     failures: simulate === undefined ? undefined : new SimulatedFailures({ ...simulate, clock, signal }),
     explain: flags.explain ? explainerFor(session) : undefined,
-    observer: metrics,
+    metrics,
     onAnswered(event) {
       const { verdict, leadId = '', pointer } = event;
       metrics?.delivered(event);

@@ -53,7 +53,6 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
   return {
     files: await certificateFiles(certificate, use, flags, clock),
     listening,
-    connections: () => server.connections(),
     async close(drainMs: number): Promise<void> {
       await server.close(drainMs);
       await renewal;

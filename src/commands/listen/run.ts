@@ -136,7 +136,7 @@ async function openSockets(session: ListenSession, receiver: Receiver, output: D
   }
   const server = await openServer(session, receiver);
   closers.push(() => server.close(settings.drainTimeoutMs));
-  const admin = await startAdmin(session, server);
+  const admin = await startAdmin(session);
   if (admin !== undefined) closers.push(() => admin.close(lastAnswersMs));
   await output.listening({ ...server.listening, admin: admin?.url });
   const files = [await secretFiles(flags, verifier), credentials, server.files];

@@ -60,13 +60,12 @@ export async function openSession(run: ListenRun): Promise<ListenSession> {
     signal: attempts.signal,
   };
   const targets = await openTargets(definitions, opening, closers);
-  const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(context.clock, targets);
+  const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(targets);
   const opened = await openListenInbox(flags, context, {
     namedLocation,
     verifier,
     targets,
     attemptMs: settings.timeoutMs,
-    onCommit: metrics?.committed.bind(metrics),
   });
   const { inbox } = opened;
   closers.push(() => inbox.close());

@@ -1,26 +1,17 @@
 import { messageOf } from '../../errors.ts';
 import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { HttpServer } from '../../http/server/server-options.ts';
-import { gauge, type MetricFamily } from '../../output/openmetrics.ts';
+import type { MetricFamily } from '../../output/openmetrics.ts';
 import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
-import {
-  backlogCache,
-  backlogFamilies,
-  inboxUp,
-  poolFamilies,
-  processFamilies,
-} from '../../receiver/process-metrics.ts';
+import { backlogCache, backlogFamilies, inboxUp } from '../../receiver/backlog-metrics.ts';
 import type { ListenSession } from './session.ts';
 
 /** `--admin`: opens its socket beside that of the receiver, and says where. Undefined without the flag. */
-export async function startAdmin(
-  session: ListenSession,
-  receiver: { connections(): number },
-): Promise<HttpServer | undefined> {
+export async function startAdmin(session: ListenSession): Promise<HttpServer | undefined> {
   const { flags, context, metrics, inbox, targets, stop } = session;
   const { admin: address } = flags;
   if (address === undefined || metrics === undefined) return undefined;
-  const { clock, messages, resources } = context;
+  const { clock, messages } = context;
   const readiness = new Readiness({ inbox, clock, stopping: stop.stopping });
   const backlog = backlogCache(inbox, clock);
   const names = targets.map(({ name }) => name);
@@ -39,14 +30,7 @@ export async function startAdmin(
     readiness,
     clock,
     onError: (error) => messages.note('admin', `a request to --admin failed: ${messageOf(error)}`),
-    metrics: async () => [
-      { name: 'leads_build', type: 'info', help: 'This program.', samples: [build] },
-      ...metrics.families(),
-      ...(await readBacklog()),
-      gauge('leads_connections', 'Open connections of senders.', receiver.connections()),
-      ...(inbox.pool === undefined ? [] : poolFamilies(inbox.pool())),
-      ...processFamilies(resources()),
-    ],
+    metrics: async () => [...metrics.families(), ...(await readBacklog())],
   });
   messages.say(`admin on ${server.url}: /livez, /readyz, /metrics`);
   if (!isLoopbackAddress(address.host)) {
@@ -54,5 +38,3 @@ export async function startAdmin(
   }
   return server;
 }
-
-const build = { suffix: '_info', labels: { version: LEADS_VERSION }, value: 1 } as const;

@@ -101,10 +101,6 @@ export class Connections {
     return connection;
   }
 
-  get size(): number {
-    return this.#open.size;
-  }
-
   [Symbol.iterator](): IterableIterator<Connection> {
     return this.#open.values();
   }

@@ -67,7 +67,6 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
   return {
     url: `${protocol}://${hostInUrl(options.host)}:${port}`,
     port,
-    connections: () => connections.size,
     endConnections() {
       state.isDraining = true;
     },

@@ -44,7 +44,6 @@ export interface HttpServerOptions {
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
-  connections(): number;
   /** From now on each answer is the last on its connection, so that clients that keep theirs open look for another server. */
   endConnections(): void;
   renew(pair: NonNullable<HttpServerOptions['tls']>): void;

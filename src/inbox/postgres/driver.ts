@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError, messageOf } from '../../errors.ts';
 import type { Driver, WriteFailure } from '../driver.ts';
-import type { ConnectionPool } from '../inbox.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { numberOf, type Rows, textOf } from '../sql/row.ts';
 import {
@@ -218,9 +217,6 @@ class PostgresDriver implements Driver {
   compact(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
-
-  /** A function that needs no driver before it: it becomes a member of the inbox. */
-  readonly pool = (): ConnectionPool => this.#pool.numbers();
 
   close(): Promise<void> {
     return this.#pool.close();

@@ -1,4 +1,3 @@
-import type { ConnectionPool } from '../inbox.ts';
 import { DatabaseUnavailableError } from './database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { openSession } from './open-session.ts';
@@ -19,8 +18,6 @@ export class SessionPool {
   readonly #waiting = new Set<Waiting>();
   readonly #closings = new Set<Promise<void>>();
   #users = 0;
-  #open = 0;
-  #errors = 0;
   #isClosed = false;
 
   constructor(location: DatabaseLocation, maxSessions = 6) {
@@ -42,19 +39,11 @@ export class SessionPool {
       } finally {
         this.#giveBack(session);
       }
-    } catch (error) {
-      this.#errors += 1;
-      throw error;
     } finally {
       this.#users -= 1;
       const [next] = this.#waiting;
       next?.begin();
     }
-  }
-
-  numbers(): ConnectionPool {
-    const busy = this.#open - this.#idle.size;
-    return { open: this.#open, busy, waiting: this.#waiting.size, errors: this.#errors };
   }
 
   /** Ends idle sessions at once, and the others as they come back. */
@@ -83,7 +72,6 @@ export class SessionPool {
         reject: (error) => end(() => reject(error)),
       };
       const timer = setTimeout(() => {
-        this.#errors += 1;
         waiting.reject(
           new DatabaseUnavailableError(
             `all ${this.#maxSessions} connections to the database were in use for ${longestWaitMs / 1000} s`,
@@ -106,11 +94,7 @@ export class SessionPool {
 
   async #opened(): Promise<Session> {
     const session = await openSession(this.#location);
-    this.#open += 1;
-    session.onClose(() => {
-      this.#open -= 1;
-      this.#idle.delete(session);
-    });
+    session.onClose(() => void this.#idle.delete(session));
     return session;
   }
 

@@ -354,7 +354,6 @@ export class SimProcess {
       killGroup: (leader) => {
         if (this.isAlive) machine.kill(leader);
       },
-      resources: () => ({ startedAt: this.startedAt, cpuSeconds: 0, residentBytes: 0, heapBytes: 0 }),
       program: ['leads'],
     };
   }

@@ -1,5 +1,4 @@
-import type { ResourceUsage } from '../host.ts';
-import type { ConnectionPool, InboxReader, TargetCount } from '../inbox/inbox.ts';
+import type { InboxReader, TargetCount } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { gauge, type MetricFamily } from '../output/openmetrics.ts';
 import { type Clock, slept } from '../time/clock.ts';
@@ -104,30 +103,3 @@ export function backlogFamilies(
     gauge('leads_waiting_read_age_seconds', 'Since what waits was read from the inbox.', ageMs / 1000),
   ];
 }
-
-export const poolFamilies = ({ open, busy, waiting, errors }: ConnectionPool): MetricFamily[] => [
-  gauge('leads_inbox_connections', 'Connections to the database.', [
-    [{ state: 'busy' }, busy],
-    [{ state: 'idle' }, Math.max(0, open - busy)],
-  ]),
-  gauge('leads_inbox_waiting', 'Statements that wait for a connection.', waiting),
-  total('leads_inbox_connection_errors', 'Connections and statements that failed.', errors),
-];
-
-/** Under the names that every Prometheus client uses. */
-export const processFamilies = ({
-  startedAt,
-  cpuSeconds,
-  residentBytes,
-  heapBytes,
-}: ResourceUsage): MetricFamily[] => [
-  total('process_cpu_seconds', 'User and system time.', cpuSeconds),
-  gauge('process_resident_memory_bytes', 'Memory that the process takes.', residentBytes),
-  gauge('nodejs_heap_size_used_bytes', 'JavaScript heap in use.', heapBytes),
-  gauge('process_start_time_seconds', 'When it started, since the epoch.', startedAt / 1000),
-];
-
-const total = (name: string, help: string, value: number): MetricFamily => ({
-  ...{ name, help, type: 'counter' },
-  samples: [{ suffix: '_total', labels: {}, value }],
-});
