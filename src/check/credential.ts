@@ -72,28 +72,10 @@ export function withForeignSignature(session: CheckSession, lead: TestLead): Che
   return { ...session.delivery({ lead }), headers: session.delivery({ lead, body }).headers };
 }
 
-/** The requests in one, with both signatures in one header, in this order; undefined where the scheme sends one alone. */
-export function withBothSignatures(
-  session: CheckSession,
-  first: CheckRequest,
-  second: CheckRequest,
-): CheckRequest | undefined {
-  const separator = session.signer.scheme.recipe?.separator;
-  if (separator === undefined) return undefined;
-  const added = credentialValue(session, second).split(separator).at(-1) ?? '';
-  return withCredential(session, first, (value) => `${value}${separator}${added}`);
+export function withoutProof(session: CheckSession, request: CheckRequest): CheckRequest {
+  const proof = proofHeaders(session);
+  return { ...request, headers: request.headers.filter(([name]) => !proof.includes(name.toLowerCase())) };
 }
-
-const withoutHeaders = (request: CheckRequest, names: readonly string[]): CheckRequest => ({
-  ...request,
-  headers: request.headers.filter(([name]) => !names.includes(name.toLowerCase())),
-});
-
-export const withoutCredential = (session: CheckSession, request: CheckRequest): CheckRequest =>
-  withoutHeaders(request, session.signer.scheme.credentialHeaders);
-
-export const withoutProof = (session: CheckSession, request: CheckRequest): CheckRequest =>
-  withoutHeaders(request, proofHeaders(session));
 
 /** The request without each header of its proof, with each of them empty, and without each part of a signature's header. */
 export function incompleteForms(session: CheckSession, request: CheckRequest): CheckRequest[] {

@@ -5,7 +5,6 @@ import {
   connect as connectTls,
   type ConnectionOptions,
   type DetailedPeerCertificate,
-  type SecureVersion,
   TLSSocket,
 } from 'node:tls';
 import { addressAttempts } from '../http/client/http-client.ts';
@@ -19,7 +18,6 @@ export interface Endpoint {
   readonly host: string;
   readonly port: number;
   readonly tls: ConnectionOptions;
-  readonly isInsecure: boolean;
   readonly proxy: URL | undefined;
 }
 
@@ -40,7 +38,6 @@ export function endpointOf(url: URL, trust: TlsTrust, proxy: URL | undefined): E
       ALPNProtocols: ['http/1.1'],
       ...(isAddress ? {} : { servername: host }),
     },
-    isInsecure: trust.insecure,
     proxy,
   };
 }
@@ -70,21 +67,14 @@ export type Handshake =
     }
   | { readonly ok: false; readonly code: string };
 
-/** Makes one handshake that accepts any certificate, by one old version where it is named. Never rejects. */
+/** Makes one handshake that accepts any certificate. Never rejects. */
 export async function shakeHands(
   endpoint: Endpoint,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
-  version?: SecureVersion,
 ): Promise<Handshake> {
   const limit = limitTime(timeoutMs, signal);
-  const { secureContext, ...options } = endpoint.tls;
-  // A context that exists already would override the version. OpenSSL's default security level disables old ones here.
-  const offer: ConnectionOptions | undefined =
-    version === undefined
-      ? secureContext && { secureContext }
-      : { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' };
   try {
-    const tls = { ...options, ...offer, rejectUnauthorized: false };
+    const tls = { ...endpoint.tls, rejectUnauthorized: false };
     const socket = await openSocket({ ...endpoint, tls }, limit.signal);
     if (!(socket instanceof TLSSocket)) throw new TypeError('the endpoint speaks no TLS');
     const certificate = socket.getPeerCertificate(true);

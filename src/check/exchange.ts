@@ -4,17 +4,14 @@ import { request as requestSecure } from 'node:https';
 import { addressAttempts } from '../http/client/http-client.ts';
 import { tunnelAgent } from '../http/client/proxy.ts';
 import type { Clock } from '../time/clock.ts';
-import { type Endpoint, limitTime, openSocket } from './endpoint.ts';
+import { type Endpoint, limitTime } from './endpoint.ts';
 
 /** A request over a connection of its own. `Host` is added, and `Content-Length` unless it is sent chunked. */
 export interface WireRequest {
   readonly method: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly query?: string | undefined;
   readonly body: Uint8Array;
   readonly isChunked?: boolean | undefined;
-  /** The body is sent in pieces over this time. */
-  readonly sentWithinMs?: number | undefined;
 }
 
 /** How the receiver reacted to one request. That no answer came is an outcome too, not an error. */
@@ -43,7 +40,7 @@ const longestAnswer = 65_536;
 
 /** The receiver ended the connection, or its process, instead of answering. */
 export const isCutOff = ({ error = '' }: Answer): boolean =>
-  /^(ECONNRESET|EPIPE|ECONNREFUSED|HPE_.*|closed)$/.test(error);
+  /^(ECONNRESET|EPIPE|ECONNREFUSED|HPE_.*)$/.test(error);
 
 export const exchange = (
   endpoint: Endpoint,
@@ -56,28 +53,13 @@ export const exchange = (
     sent.on('error', () => undefined);
     try {
       const response = once(sent, 'response', { signal }) as Promise<[IncomingMessage]>;
-      void writeBody(sent, request, options.clock, signal);
+      writeBody(sent, request);
       const [message] = await response;
       const { statusCode: status, rawHeaders } = message;
       return { ...noAnswer, status, head: rawHeaders.join('\n'), ...(await readStart(message)) };
     } finally {
       sent.destroy();
     }
-  });
-
-/** Sends bytes that may not be HTTP. Of an answer, only its status is read. */
-export const exchangeBytes = (endpoint: Endpoint, bytes: string, options: ExchangeOptions): Promise<Answer> =>
-  answerInTime(options, async (signal) => {
-    const socket = await openSocket(endpoint, signal);
-    socket.write(bytes, 'latin1');
-    let text = '';
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
-      text += chunk.toString('latin1');
-      if (text.includes('\r\n\r\n') || text.length >= longestAnswer) break;
-    }
-    const status = /^HTTP\/1\.[01] (\d{3})[ \r\n]/.exec(text)?.[1];
-    if (status === undefined) return { ...noAnswer, error: 'closed' };
-    return { ...noAnswer, status: Number(status), isWhole: true };
   });
 
 const noAnswer: Omit<Answer, 'ms'> = {
@@ -104,12 +86,11 @@ async function answerInTime(
 }
 
 function open(
-  { url: endpoint, isSecure, tls, proxy }: Endpoint,
-  { method, headers, query, body, isChunked }: WireRequest,
+  { url, isSecure, tls, proxy }: Endpoint,
+  { method, headers, body, isChunked }: WireRequest,
   signal: AbortSignal,
 ): ClientRequest {
   const length = isChunked === true ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', `${body.length}`];
-  const url = withQuery(endpoint, query);
   // Without a body there is nothing to announce, unless the method expects one (RFC 9110, section 8.6).
   const framing = body.length === 0 && method === 'GET' ? [] : length;
   const wire = ['Host', url.host, ...headers.flat(), ...framing, 'Connection', 'close'];
@@ -119,31 +100,11 @@ function open(
   return requestSecure(url, { ...tls, ...options, agent });
 }
 
-export function withQuery(endpoint: URL, query: string | undefined): URL {
-  if (query === undefined) return endpoint;
-  const url = new URL(endpoint);
-  url.search = url.search === '' ? query : `${url.search}&${query}`;
-  return url;
-}
-
-async function writeBody(
-  sent: ClientRequest,
-  { body, isChunked, sentWithinMs }: WireRequest,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
-  const chunks = isChunked === true ? 2 : 1;
-  const pieces = sentWithinMs === undefined ? chunks : 5;
-  const size = Math.max(1, Math.ceil(body.length / pieces));
-  try {
-    for (let start = 0; start < body.length && !sent.destroyed; start += size) {
-      sent.write(body.subarray(start, start + size));
-      if (sentWithinMs !== undefined) await clock.sleep(sentWithinMs / pieces, signal);
-    }
-    sent.end();
-  } catch {
-    // The time is up, which ends the request as well.
-  }
+/** A chunked body is sent in two chunks. */
+function writeBody(sent: ClientRequest, { body, isChunked }: WireRequest): void {
+  const firstLength = isChunked === true ? Math.ceil(body.length / 2) : 0;
+  if (firstLength > 0) sent.write(body.subarray(0, firstLength));
+  sent.end(body.subarray(firstLength));
 }
 
 async function readStart(message: IncomingMessage): Promise<Pick<Answer, 'body' | 'isWhole'>> {

@@ -1,8 +1,6 @@
-import { slept } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
-import { withoutCredential } from './credential.ts';
 import { type Answer, isCutOff } from './exchange.ts';
-import { type Finding, type Probe, skipped, worstOf } from './probe.ts';
+import { type Finding, type Probe, worstOf } from './probe.ts';
 import { type CheckRequest, type CheckSession, type Exchange, isAcknowledged } from './session.ts';
 
 type RequestsOf = (session: CheckSession) => CheckRequest | readonly CheckRequest[];
@@ -31,8 +29,7 @@ export function describeAnswer({ status, error = '', isWhole, ms }: Answer): str
   if (error === 'timeout' || error === 'aborted') return `no answer within ${formatDuration(ms)}`;
   if (error === 'ECONNREFUSED') return 'nothing listens there any more (ECONNREFUSED)';
   if (error.startsWith('HPE_')) return `its answer is not HTTP that can be read (${error})`;
-  if (/^(ECONNRESET|EPIPE|closed)$/.test(error))
-    return `the connection was closed without an answer (${error})`;
+  if (/^(ECONNRESET|EPIPE)$/.test(error)) return `the connection was closed without an answer (${error})`;
   return `no answer (${error})`;
 }
 
@@ -68,35 +65,4 @@ function resultOfRefusal(answer: Answer, errors: 'fail' | 'warn'): Finding['resu
   if (status >= 500) return errors;
   if (status >= 400) return 'pass';
   return status >= 300 ? 'warn' : 'fail';
-}
-
-/** For a supervisor to restart a receiver that crashed, in milliseconds. */
-const patienceMs = 3000;
-const betweenMs = 250;
-
-/** The finding of `run`, and a failure where the receiver does not answer a genuine lead right after it. */
-export const survives =
-  (run: Probe['run']): Probe['run'] =>
-  async (session) => {
-    // The probe is not blamed for an earlier end.
-    if (!(await isAlive(session, patienceMs)))
-      return skipped('the receiver no longer answers a genuine lead');
-    const finding = await run(session);
-    if (await isAlive(session, 0)) return finding;
-    return { ...finding, result: 'fail', seen: 'after it, the receiver did not answer a genuine lead' };
-  };
-
-/**
- * Sends a genuine lead, or where none may be stored what no receiver takes for one, until it is answered; 5xx is what a
- * proxy answers for a receiver that is away.
- */
-async function isAlive(session: CheckSession, withinMs: number): Promise<boolean> {
-  const { clock, wire, mayWrite } = session;
-  const until = clock.steady() + withinMs;
-  for (;;) {
-    const request = mayWrite ? session.delivery() : withoutCredential(session, session.deliveryOfBody(''));
-    const { status } = (await session.send(request)).answer;
-    if (status !== undefined && (status < 500 || !mayWrite)) return true;
-    if (clock.steady() >= until || !(await slept(clock, betweenMs, wire.signal))) return false;
-  }
 }

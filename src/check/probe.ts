@@ -17,7 +17,7 @@ export interface Finding {
   readonly hint?: string | undefined;
 }
 
-export type Requirement = 'credential' | 'time' | 'nonce' | 'oracle' | 'tls' | 'direct';
+export type Requirement = 'credential' | 'time' | 'nonce' | 'oracle';
 
 /** A probe asks a receiver one question: it sends something, and expects certain answers. */
 export interface Probe {
@@ -29,13 +29,8 @@ export interface Probe {
   readonly requires?: readonly Requirement[];
   /** An obedient receiver stores nothing of it and goes on running, so it may run against production. */
   readonly isHarmless?: boolean;
-  /** It proves something even about a receiver that acknowledges no genuine delivery. */
-  readonly isIndependent?: boolean;
-  /**
-   * Probes run together by default, and after them one by one what may stop a weak receiver (`alone`), what asks about the
-   * state in which all others left it (`end`), and what searches their answers and sends nothing (`review`).
-   */
-  readonly phase?: 'alone' | 'end' | 'review';
+  /** Most probes run at the same time; those that depend on what the others did run after them, one by one. */
+  readonly runsLast?: boolean;
   readonly run: (session: CheckSession) => Promise<Finding> | Finding;
 }
 

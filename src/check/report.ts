@@ -6,7 +6,7 @@ import type { Finding, Report } from '../output/report.ts';
 import { counted } from '../output/terminal/progress.ts';
 import { Secret } from '../secret.ts';
 import { formatDuration } from '../time/time-text.ts';
-import { type Answer, withQuery } from './exchange.ts';
+import type { Answer } from './exchange.ts';
 import { groupOf, levels } from './probe.ts';
 import { withoutSensitive } from './probes/leak.ts';
 import type { ProbeReport } from './run-probes.ts';
@@ -69,9 +69,7 @@ export function checkReport(run: CheckRun): Report {
       counted(counts.warn, 'warning', 'warnings'),
       `${counts.skip} skipped in ${formatDuration(ms)}`,
     ].join(', '),
-    // A `must` that there was no time to check is not known to hold.
-    isInOrder:
-      reports.every(({ isCut }) => !isCut) && findings.every(({ isReasonToFail }) => !isReasonToFail),
+    isInOrder: findings.every(({ isReasonToFail }) => !isReasonToFail),
     summary: { type: 'summary', target, ...counts, accepted },
     startedAt,
     ms,
@@ -79,16 +77,14 @@ export function checkReport(run: CheckRun): Report {
 }
 
 function remarksOn({ reports, session, baseline }: CheckRun, accepted: readonly string[]): string[] {
-  const remarks: string[] = [];
-  const unfinished = reports.filter(({ isCut }) => isCut).length;
-  if (unfinished > 0)
-    remarks.push(`the receiver took so long that ${counted(unfinished, 'probe', 'probes')} did not run`);
   const healed = reports.filter(
     ({ probe, finding }) => finding.result === 'pass' && baseline.has(probe.name),
   );
-  if (healed.length > 0)
-    remarks.push(`pass now, and are in the baseline: ${healed.map(({ probe }) => probe.name).join(', ')}`);
-  return [...remarks, acceptedText(session, accepted)];
+  const names = healed.map(({ probe }) => probe.name).join(', ');
+  return [
+    ...(names === '' ? [] : [`pass now, and are in the baseline: ${names}`]),
+    acceptedText(session, accepted),
+  ];
 }
 
 /** ` (1 must, 2 should)`; empty where nothing failed. */
@@ -162,14 +158,12 @@ const cut = (text: string, length: number): string =>
 
 /** A command line that sends the request again; a variable stands for each secret in it. */
 function curlLine(session: CheckSession, request: CheckRequest, trust: CurlTrust): string {
-  const { method, query, isChunked, sentWithinMs, body, bodyCommand } = request;
+  const { method, isChunked, body } = request;
   return curlCommand({
     method,
-    url: withQuery(session.endpoint.url, query).href,
+    url: session.endpoint.url.href,
     headers: isChunked === true ? [...request.headers, ['Transfer-Encoding', 'chunked']] : request.headers,
     body,
-    bodyCommand,
-    bytesPerSecond: sentWithinMs === undefined ? undefined : Math.ceil((body.length * 1000) / sentWithinMs),
     secrets: secretVariables(session, request),
     ...trust,
   });
@@ -181,8 +175,6 @@ function secretVariables({ signer }: CheckSession, { shellValue }: CheckRequest)
     variable: name,
   });
   const token = signer.key?.secret.reveal() ?? '';
-  // A header holds the token as it is, and a URL holds it encoded.
-  const encoded = new URL(`http://localhost/?${encodeURIComponent(token)}`).search.slice(1);
   // The user's own headers may hold credentials too: `Authorization` is written as `$AUTHORIZATION`.
   const ownHeaders = (signer.headers ?? []).map(([name, value]) => ({
     ...variable(value, name.toUpperCase().replace(/[^A-Z0-9]/g, '_')),
@@ -191,7 +183,6 @@ function secretVariables({ signer }: CheckSession, { shellValue }: CheckRequest)
   return [
     ...(shellValue === undefined ? [] : [variable(shellValue.text, shellValue.expression)]),
     variable(token, 'LEADS_WEBHOOK_TOKEN'),
-    variable(encoded, 'LEADS_WEBHOOK_TOKEN'),
     ...ownHeaders,
   ];
 }

@@ -5,8 +5,8 @@ import { healthProbes, validDelivery } from './probes/acknowledgement.ts';
 import { bodyProbes } from './probes/body.ts';
 import { credentialProbes } from './probes/credential.ts';
 import { dedupeProbes } from './probes/dedupe.ts';
-import { leakProbes } from './probes/leak.ts';
-import { protocolProbes, tlsProbes } from './probes/protocol.ts';
+import { leakProbe } from './probes/leak.ts';
+import { protocolProbes } from './probes/protocol.ts';
 import { replayProbes, timeProbes } from './probes/replay.ts';
 import { type CheckSession, isAcknowledged } from './session.ts';
 
@@ -18,8 +18,7 @@ export const probes: readonly Probe[] = [
   ...dedupeProbes,
   ...bodyProbes,
   ...protocolProbes,
-  ...tlsProbes,
-  ...leakProbes,
+  leakProbe,
   ...healthProbes,
 ];
 
@@ -27,84 +26,54 @@ export interface ProbeReport {
   readonly probe: Probe;
   readonly finding: Finding;
   readonly ms: number;
-  /** It was skipped because other probes had taken the time of the whole run. */
-  readonly isCut: boolean;
 }
 
-interface RunOptions {
-  readonly session: CheckSession;
-  /** Whether the time of the whole run is up, which skips probes. The session's own signal is then aborted, and ends requests. */
-  readonly isOver: () => boolean;
-  /** It is aborted when the user interrupts: then `runProbes` throws, and there is no report. */
-  readonly signal: AbortSignal;
-  readonly onReport: () => void;
-}
+/**
+ * Most probes prove nothing about a receiver that acknowledges no genuine lead, and with a wrong secret it passes every
+ * probe that expects a refusal. So `validDelivery` runs first, even where it was not selected, unless nothing may be written.
+ */
+export const withPrecondition = (selected: readonly Probe[], mayWrite: boolean): readonly Probe[] =>
+  !mayWrite || selected.includes(validDelivery) ? selected : [validDelivery, ...selected];
 
-/** A receiver whose first answer takes longer, in ms, is asked everything at once, or the run would take minutes. */
-const slowMs = 2000;
-
-/** Runs the probes phase by phase; the reports are in the order of `selected`. */
+/** The reports are in the order of `selected`. Throws the reason of the session's signal when it is aborted. */
 export async function runProbes(
   selected: readonly Probe[],
-  options: RunOptions,
+  session: CheckSession,
+  onReport: () => void = () => undefined,
 ): Promise<readonly ProbeReport[]> {
-  const { session, signal, onReport } = options;
   const reports = new Map<Probe, ProbeReport>();
   let unacknowledged: string | undefined;
-  const run = async (probe: Probe): Promise<ProbeReport> => {
-    const obstacle =
-      obstacleTo(probe, session) ?? (probe.isIndependent === true ? undefined : unacknowledged);
-    const report = await reportOn(probe, obstacle, options);
-    signal.throwIfAborted();
+  const run = async (probe: Probe): Promise<void> => {
+    const report = await reportOn(probe, session, obstacleTo(probe, session) ?? unacknowledged);
+    session.wire.signal.throwIfAborted();
     reports.set(probe, report);
     onReport();
-    return report;
   };
 
-  // It runs first and alone: the others depend on how long the receiver takes, and on whether it acknowledges.
   if (selected.includes(validDelivery)) {
-    const { finding, ms } = await run(validDelivery);
-    if (ms > slowMs) session.mostOpen = Infinity;
-    if (finding.exchange !== undefined && !isAcknowledged(finding.exchange))
+    await run(validDelivery);
+    const exchange = reports.get(validDelivery)?.finding.exchange;
+    if (exchange !== undefined && !isAcknowledged(exchange))
       unacknowledged = `no genuine delivery is acknowledged (${validDelivery.name})`;
   }
-  const inPhase = (phase: Probe['phase']): readonly Probe[] =>
-    selected.filter((probe) => probe !== validDelivery && probe.phase === phase);
-  await Promise.all(inPhase(undefined).map(run));
-  for (const probe of [...inPhase('alone'), ...inPhase('end'), ...inPhase('review')]) await run(probe);
+  const further = selected.filter((probe) => probe !== validDelivery);
+  await Promise.all(further.filter(({ runsLast }) => runsLast !== true).map(run));
+  for (const probe of further.filter(({ runsLast }) => runsLast === true)) await run(probe);
   return selected.flatMap((probe) => reports.get(probe) ?? []);
 }
 
 async function reportOn(
   probe: Probe,
+  session: CheckSession,
   obstacle: string | undefined,
-  { session, isOver }: RunOptions,
 ): Promise<ProbeReport> {
+  if (obstacle !== undefined) return { probe, finding: skipped(obstacle), ms: 0 };
   const startedAt = session.clock.steady();
-  const outcome = obstacle === undefined ? await findingInTime(probe, session, isOver) : skipped(obstacle);
-  const finding = outcome ?? skipped('the time of the whole run was up');
+  const finding = await probe.run(session);
+  const ms = Math.round(session.clock.steady() - startedAt);
   // A probe of level `info` never counts as a failure.
   const result = probe.level === 'info' && finding.result === 'fail' ? 'warn' : finding.result;
-  const ms = result === 'skip' ? 0 : Math.round(session.clock.steady() - startedAt);
-  return { probe, finding: { ...finding, result }, ms, isCut: outcome === undefined };
-}
-
-/** Undefined where the time of the whole run is up: its end aborts requests, so a finding may not be about the receiver. */
-async function findingInTime(
-  probe: Probe,
-  session: CheckSession,
-  isOver: () => boolean,
-): Promise<Finding | undefined> {
-  // A review sends nothing: it judges the answers that came in time.
-  const isTimeUp = (): boolean => probe.phase !== 'review' && isOver();
-  if (isTimeUp()) return undefined;
-  try {
-    const finding = await probe.run(session);
-    return isTimeUp() ? undefined : finding;
-  } catch (error) {
-    if (session.wire.signal.aborted) return undefined;
-    throw error;
-  }
+  return { probe, finding: { ...finding, result }, ms };
 }
 
 const obstacles: Readonly<Record<Requirement, (session: CheckSession) => string | false>> = {
@@ -115,15 +84,13 @@ const obstacles: Readonly<Record<Requirement, (session: CheckSession) => string 
     (signer.key === undefined || !canForge(signer, 'reusedNonce')) &&
     `the scheme '${signer.scheme.name}' has no nonce`,
   oracle: ({ oracle }) => oracle === undefined && 'it needs --oracle',
-  tls: ({ endpoint }) => !endpoint.isSecure && 'the URL is plain HTTP',
-  direct: ({ endpoint }) => endpoint.proxy !== undefined && 'the receiver is reached through a proxy',
 };
 
 function obstacleTo({ requires = [], isHarmless = false }: Probe, session: CheckSession): string | undefined {
   const unmet = requires.map((requirement) => obstacles[requirement](session)).find((text) => text !== false);
   if (unmet !== undefined) return unmet;
   if (session.mayWrite || isHarmless) return undefined;
-  return 'it stores leads, or may stop a weak receiver: --allow-writes';
+  return 'it stores leads: --allow-writes';
 }
 
 /**

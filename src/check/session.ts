@@ -1,5 +1,6 @@
 import { testIdPrefixes } from '../lead/raw-lead.ts';
 import { jsonRequest, signatureHeaders, type SignedRequest, type Signer } from '../sender/sign-request.ts';
+import { Slots } from '../sender/slots.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Answer, exchange, type ExchangeOptions, type WireRequest } from './exchange.ts';
@@ -11,8 +12,6 @@ export interface CheckRequest extends WireRequest {
   readonly leadId?: string | undefined;
   /** The headers that would prove this body: a receiver that gets others must not disclose them. */
   readonly genuine: SignedRequest['headers'];
-  /** A shell line that prints the body, where it is too long to be shown. */
-  readonly bodyCommand?: string | undefined;
   /** A text made of the token, and the shell expression, behind the `$`, that makes it. */
   readonly shellValue?: { readonly text: string; readonly expression: string } | undefined;
 }
@@ -54,11 +53,8 @@ export class CheckSession {
   readonly wire: ExchangeOptions;
   readonly oracle: AskOracle | undefined;
   readonly exchanges: Exchange[] = [];
-  /** How many requests may be open at a time. */
-  mostOpen = 10;
   readonly idPrefix: string;
-  readonly #waiting: (() => void)[] = [];
-  #open = 0;
+  readonly #slots = new Slots(10);
   #leads = 0;
 
   constructor({ endpoint, signer, mayWrite, clock, timeoutMs, signal, oracle, run }: SessionOptions) {
@@ -97,11 +93,9 @@ export class CheckSession {
   }
 
   async send(request: CheckRequest): Promise<Exchange> {
-    if (this.#open >= this.mostOpen) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#open += 1;
+    const release = await this.#slots.acquire();
     const answer = await exchange(this.endpoint, request, this.wire);
-    this.#open -= 1;
-    this.#waiting.shift()?.();
+    release();
     const done = { request, answer };
     this.exchanges.push(done);
     return done;

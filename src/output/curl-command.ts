@@ -8,9 +8,6 @@ export interface CurlRequest {
   /** The headers in the order of sending, in node's form with a character for each byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
-  /** A shell line that prints a body which is too long to be shown. */
-  readonly bodyCommand?: string | undefined;
-  readonly bytesPerSecond?: number | undefined;
   /** Secrets that headers and URL may hold: the command has a shell variable for each. */
   readonly secrets?: readonly SecretVariable[] | undefined;
   readonly caFile?: string | undefined;
@@ -37,9 +34,7 @@ const longestArgument = 100_000;
  */
 export function curlCommand(request: CurlRequest): string {
   const { method, url, headers, body, secrets = [], caFile, insecure = false } = request;
-  const { bodyCommand, bytesPerSecond } = request;
   const words = ['curl', '-i'];
-  if (bytesPerSecond !== undefined) words.push('--limit-rate', String(bytesPerSecond));
   // curl reads these as patterns for several URLs.
   if (/[[\]{}]/.test(url)) words.push('-g');
   if (insecure) words.push('-k');
@@ -52,7 +47,6 @@ export function curlCommand(request: CurlRequest): string {
     words.push('-H', headerWord(name, value, secrets));
   }
   if (!sendsBody) return words.join(' ');
-  if (bodyCommand !== undefined) return `${bodyCommand} | ${words.join(' ')} --data-binary @-`;
   const text = printable(body);
   if (text !== undefined && text.length <= longestArgument && !text.startsWith('@')) {
     return [...words, '--data-binary', singleQuoted(text)].join(' ');

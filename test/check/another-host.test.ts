@@ -37,7 +37,7 @@ async function elsewhere() {
   return { run, bodies, stored: receiver.stored };
 }
 
-test('nothing that may be stored is sent to another host, and no body that may stop it', async () => {
+test('nothing that may be stored is sent to another host', async () => {
   const { run, bodies, stored } = await elsewhere();
   const { stderr, exitCode, summary, probes, failed } = await run([]);
   expect([failed, exitCode, stored.size, summary.accepted]).toEqual([[], 0, 0, []]);
@@ -46,13 +46,12 @@ test('nothing that may be stored is sent to another host, and no body that may s
   );
   expect(Math.max(...bodies.map((body) => body.length))).toBeLessThan(2000);
   expect(probes.find(({ name }) => name === 'delivery.valid')?.detail).toContain('--allow-writes');
-  expect(probes.find(({ name }) => name === 'tls.certificate')?.detail).toContain('through a proxy');
   expect(stderr).toContain('a wrong token or secret here goes unseen');
 });
 
 test('--allow-writes runs the rest', async () => {
   const { run, stored } = await elsewhere();
-  const { failed, summary } = await run(['--allow-writes', '--skip', 'body.huge']);
+  const { failed, summary } = await run(['--allow-writes']);
   expect(failed).toEqual([]);
   expect([...stored.keys()].sort()).toEqual([...summary.accepted].sort());
   expect(stored.size).toBeGreaterThan(10);

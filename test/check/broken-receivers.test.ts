@@ -55,23 +55,12 @@ function ageOf(delivery: Delivery, scheme: Scheme, key: Key): number {
 const hasAll = (one: Delivery): boolean =>
   ['x-time', 'x-nonce'].every((name) => (headerOf(one, name) ?? '') !== '');
 
-/** The same delivery with one header changed. */
-const withHeader = (delivery: Delivery, wanted: string, change: (value: string) => string): Delivery => ({
-  ...delivery,
-  rawHeaders: delivery.rawHeaders.map(([name, value]) => [
-    name,
-    name.toLowerCase() === wanted ? change(value) : value,
-  ]),
-});
-
 interface Row {
   readonly what: string;
   /** Of section 4.2 of the specification: what breaks it fails a `must`. */
   readonly rule?: 2 | 3 | 5 | 6 | undefined;
   readonly scheme?: string;
   readonly broken: (running: Running) => Partial<Steps>;
-  readonly argv?: readonly string[];
-  readonly clock?: Clock;
   /** The form that the first of them names. */
   readonly form?: string;
   readonly failed: readonly string[];
@@ -192,75 +181,21 @@ const rows: readonly Row[] = [
     failed: ['body.no-lead'],
   },
   {
-    what: 'is stopped by deep JSON',
-    broken: ({ server }) => ({
-      withBody(delivery) {
-        if (!Buffer.from(delivery.body).includes('[[[[[[')) return false;
-        server.closeAllConnections();
-        server.close();
-        return true;
-      },
-    }),
-    rule: 2,
-    failed: ['body.deep', 'health.alive'],
-  },
-  {
-    what: 'is stopped by deep JSON and started again',
-    broken: ({ server, url }) => ({
-      withBody(delivery) {
-        if (!Buffer.from(delivery.body).includes('[[[[[[')) return false;
-        server.closeAllConnections();
-        server.close(() => setTimeout(() => server.listen(Number(new URL(url).port), '127.0.0.1'), 150));
-        return true;
-      },
-    }),
-    rule: 2,
-    failed: ['body.deep'],
-  },
-  {
-    what: 'answers 500 to everything once it has stored deep JSON',
+    what: 'answers 500 to everything once one lead came ten times',
     broken() {
-      let isSpoilt = false;
+      const counts = new Map<string, number>();
       return {
-        withBody(delivery, _chunks, response) {
-          isSpoilt ||= Buffer.from(delivery.body).includes('[[[[[[');
+        withBody({ body }, _chunks, response) {
+          const isSpoilt = [...counts.values()].includes(10);
+          const id = idOf(body) ?? '';
+          counts.set(id, (counts.get(id) ?? 0) + 1);
           if (isSpoilt) response.writeHead(500).end();
           return isSpoilt;
         },
       };
     },
     rule: 2,
-    failed: ['body.deep', 'health.alive'],
-  },
-  {
-    what: 'hangs on a body that comes slowly',
-    broken: () => ({
-      withBody: (delivery, chunks) =>
-        chunks.length > 1 &&
-        delivery.body.length < 2000 &&
-        headerOf(delivery, 'content-length') !== undefined,
-    }),
-    argv: ['--timeout', '1500ms'],
-    // Pieces that follow each other in milliseconds may arrive as one.
-    clock: systemClock,
-    failed: ['body.slow'],
-  },
-  {
-    what: 'reads one body at a time',
-    broken() {
-      let last = Promise.resolve();
-      return {
-        async before(request) {
-          const turn = last;
-          const closed = new Promise<void>((resolve) => request.once('close', () => resolve()));
-          last = turn.then(() => closed);
-          await turn;
-          return false;
-        },
-      };
-    },
-    argv: ['--timeout', '1500ms'],
-    failed: ['body.stalled'],
+    failed: ['health.alive'],
   },
   {
     what: 'redirects',
@@ -319,14 +254,6 @@ const rows: readonly Row[] = [
     failed: ['leak.secret'],
   },
   {
-    what: 'shows its stack',
-    broken: () => ({
-      answer: (response, status) =>
-        response.writeHead(status).end(status === 400 ? new Error('no lead').stack : ''),
-    }),
-    failed: ['leak.stack-trace'],
-  },
-  {
     what: 'takes PUT for POST',
     broken: () => ({ takesMethod: (method) => method !== 'GET' }),
     failed: ['protocol.method'],
@@ -383,16 +310,6 @@ const rows: readonly Row[] = [
     failed: ['credential.missing'],
   },
   {
-    what: 'verifies POST alone, and takes PUT',
-    broken: () => ({
-      takesMethod: (method) => method !== 'GET',
-      ...takesAlso((one) => one.method !== 'POST')(),
-    }),
-    rule: 3,
-    form: 'without any, as PUT',
-    failed: ['credential.missing', 'protocol.method'],
-  },
-  {
     what: 'verifies in the parser of JSON, and takes any content type',
     broken: () => ({
       takesType: () => true,
@@ -401,86 +318,6 @@ const rows: readonly Row[] = [
     rule: 3,
     form: 'without any, as text/plain',
     failed: ['credential.missing', 'protocol.content-type'],
-  },
-  {
-    what: 'verifies what has a length',
-    broken: takesAlso((one) => headerOf(one, 'content-length') === undefined),
-    rule: 3,
-    form: 'without any, in chunks',
-    failed: ['credential.missing'],
-  },
-  {
-    what: 'trusts whoever says to come from this host',
-    broken: takesAlso((one) => headerOf(one, 'x-forwarded-for') === '127.0.0.1'),
-    rule: 3,
-    form: 'without any, as if from this host',
-    failed: ['credential.missing'],
-  },
-  {
-    what: 'takes the token from the query as well',
-    broken: takesAlso((one) => new URL(one.url).searchParams.get('token') === token),
-    rule: 3,
-    form: 'with it in the query of the URL',
-    failed: ['credential.missing'],
-  },
-  {
-    what: 'takes the signature from the query as well',
-    scheme: 'github',
-    broken: () => ({
-      authenticates(delivery, scheme, key) {
-        const inQuery = new URL(delivery.url).searchParams.get('x-hub-signature-256');
-        const rawHeaders =
-          inQuery === null ? delivery.rawHeaders : [['x-hub-signature-256', inQuery] as const];
-        return scheme.authenticate({ ...delivery, rawHeaders }, [key]).ok;
-      },
-    }),
-    rule: 3,
-    form: 'with it in the query of the URL',
-    failed: ['credential.missing'],
-  },
-  {
-    what: 'takes the token as a bearer token as well',
-    broken: takesAlso((one) => headerOf(one, 'authorization') === `Bearer ${token}`),
-    rule: 3,
-    form: 'with it in another header',
-    failed: ['credential.missing'],
-  },
-  {
-    what: 'takes the token from any header',
-    broken: () => ({ authenticates: (one) => one.rawHeaders.some(([, value]) => value === token) }),
-    rule: 3,
-    failed: ['credential.doubled', 'credential.missing'],
-  },
-  {
-    what: 'takes the token from a cookie',
-    broken: takesAlso((one) => headerOf(one, 'cookie') === `token=${token}`),
-    rule: 3,
-    form: 'with it in another header',
-    failed: ['credential.missing'],
-  },
-  ...['standard-webhooks', 'stripe'].map((scheme) => ({
-    what: `compares the first of two signatures of ${scheme}`,
-    scheme,
-    broken: () => ({
-      authenticates: (delivery: Delivery, own: Scheme, key: Key) =>
-        own.authenticate(
-          withHeader(
-            withHeader(delivery, 'webhook-signature', (value) => value.replace(/ .*/, '')),
-            'stripe-signature',
-            (value) => value.replace(/(,v1=\w+),.*/, '$1'),
-          ),
-          [key],
-        ).ok,
-    }),
-    failed: ['credential.second'],
-  })),
-  {
-    what: 'takes several signatures for a rotation, whatever they are',
-    scheme: 'stripe',
-    broken: takesAlso((one) => (headerOf(one, 'stripe-signature') ?? '').split('v1=').length > 2),
-    rule: 3,
-    form: 'to two wrong signatures',
-    failed: ['credential.wrong'],
   },
   {
     what: 'tolerates a day',
@@ -534,17 +371,6 @@ const rows: readonly Row[] = [
     failed: ['body.unicode'],
   },
   {
-    what: 'compares a time beside the token that is no number',
-    scheme: timedToken,
-    broken: () => ({
-      authenticates: (one) => tokenOf(one) === token && hasAll(one),
-      isInTime: (one) => !(Math.abs(Number(headerOf(one, 'x-time')) * 1000 - Date.now()) > 300_000),
-    }),
-    rule: 5,
-    form: "to the time 'now'",
-    failed: ['time.far'],
-  },
-  {
     what: 'takes a delivery without the time beside the token',
     scheme: timedToken,
     broken: takesAlso((one) => tokenOf(one) === token && headerOf(one, 'x-time') === undefined),
@@ -582,8 +408,8 @@ const rows: readonly Row[] = [
 describe('a receiver that', () => {
   test.each(rows)(
     '$what is caught by $failed alone',
-    async ({ scheme = 'token', broken, argv, clock, rule, form, failed }) => {
-      const run = await checkBroken(scheme, broken, argv, clock);
+    async ({ scheme = 'token', broken, rule, form, failed }) => {
+      const run = await checkBroken(scheme, broken);
       expect([...run.failed].sort()).toEqual([...failed].sort());
       const broken42 = run.probes.filter(({ result, level }) => result === 'fail' && level === 'must');
       expect(run.exitCode).toBe(broken42.length > 0 ? 7 : 0);
@@ -595,7 +421,7 @@ describe('a receiver that', () => {
       const output = run.stdout + run.stderr;
       expect(output).not.toContain(secretOf(scheme).replace('whsec_', ''));
       for (const { curl, name } of run.probes.filter(({ result }) => result === 'fail')) {
-        if (name !== 'body.stalled') expect(curl).toMatch(/(?:^|\| )curl -i /);
+        expect([name, curl]).toEqual([name, expect.stringMatching(/(?:^|\| )curl -i /)]);
       }
     },
   );
@@ -617,13 +443,13 @@ describe('a receiver that', () => {
     const late = (ms: number) => (): Partial<Steps> => ({
       answer: (response, status) => void setTimeout(() => response.writeHead(status).end(), ms),
     });
-    const slow = await checkBroken('token', late(250), ['--skip', 'body.slow'], times(90));
+    const slow = await checkBroken('token', late(250), [], times(90));
     expect(slow.failed).toEqual(['health.time']);
     // On a busy machine an answer comes later still, so there is a second up to the time that fails.
     const notable = await checkBroken(
       'token',
       late(1000),
-      ['--skip', 'body.slow', '--only', 'credential', '--only', 'health'],
+      ['--only', 'credential', '--only', 'health'],
       times(10.5),
     );
     expect(notable.failed).toEqual([]);

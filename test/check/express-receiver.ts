@@ -40,18 +40,12 @@ export async function serveExpress(
 
 export const raw = express.raw({ type: 'application/json' });
 
-/** What a library for signatures leaves to the application: ids, shapes, errors of Express in development. */
-export const leftToTheApplication = ['replay.nonce', 'body.no-lead', 'leak.stack-trace'];
+/** What a library for signatures leaves to the application: ids and shapes. */
+export const leftToTheApplication = ['replay.nonce', 'body.no-lead'];
 
 /** What `check` finds of a receiver that verifies JSON which was parsed and written again. */
 export function expectOtherFormsRefused(run: CheckRun): void {
-  expect(run.failed).toEqual([
-    'credential.doubled',
-    'replay.nonce',
-    'body.spelling',
-    'body.no-lead',
-    'leak.stack-trace',
-  ]);
+  expect(run.failed).toEqual(['credential.doubled', 'replay.nonce', 'body.spelling', 'body.no-lead']);
   expect(probe(run, 'body.spelling')).toMatchObject({
     seen: { status: 400 },
     detail: 'it answered 400 to an integer beyond 2^53',

@@ -24,23 +24,23 @@ test('express.json() with svix over JSON that was parsed and written again refus
   expectOtherFormsRefused(run);
 });
 
-test('express.raw() with svix takes every form of JSON, and two signatures of which one is right', async () => {
+test('express.raw() with svix takes every form of JSON', async () => {
   const url = await serveExpress(raw, (body, headers) =>
     new SvixWebhook(secret).verify(body as Buffer, headers),
   );
   const run = await check([url, '--scheme', 'svix', '--secret', secret]);
   expect([...run.failed].sort()).toEqual(['credential.doubled', ...leftToTheApplication].sort());
-  expect(named(run, 'warn')).toEqual(['dedupe.repeat', 'body.deep']);
+  expect(named(run, 'warn')).toEqual(['dedupe.repeat']);
 });
 
-test("Octokit's middleware verifies well, and takes any JSON of any size", async () => {
+test("Octokit's middleware verifies well, and takes any JSON", async () => {
   const silent = (): void => undefined;
   const log = { debug: silent, info: silent, warn: silent, error: silent };
   const webhooks = new Webhooks({ secret: 's3cret', log });
   const url = await serve(createNodeMiddleware(webhooks, { path: '/hook', log }) as RequestListener);
   const github = ['--header', 'X-GitHub-Event: push', '--header', 'X-GitHub-Delivery: d-1'];
   const run = await check([url, '--scheme', 'github', '--secret', 's3cret', ...github]);
-  expect(run.failed).toEqual(['body.no-lead', 'body.huge']);
+  expect(run.failed).toEqual(['body.no-lead']);
   expect(probe(run, 'body.no-lead')?.seen).toMatchObject({ status: 500 });
   expect(run.exitCode).toBe(0);
 });
@@ -60,7 +60,7 @@ test("the handler of Stripe's documentation takes what is signed for next week",
     response.json({ received: true, type: event.type });
   });
   const run = await check([await serve(app), '--scheme', 'stripe', '--secret', 's3cret']);
-  expect(run.failed).toEqual(['credential.doubled', 'time.far', 'body.no-lead', 'leak.stack-trace']);
+  expect(run.failed).toEqual(['credential.doubled', 'time.far', 'body.no-lead']);
   expect(probe(run, 'time.far')?.detail).toBe('it answered 200 to a delivery signed a week in the future');
   expect(run.exitCode).toBe(7);
 });

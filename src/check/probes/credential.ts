@@ -1,19 +1,16 @@
 import {
-  credentialHeader,
   credentialsIn,
   credentialValue,
   forgedDelivery,
   hasSignature,
   incompleteForms,
   otherCredential,
-  withBothSignatures,
   withContentType,
   withCredential,
   withForeignSignature,
-  withoutCredential,
   withoutProof,
 } from '../credential.ts';
-import { acknowledges, refuses } from '../judge-answers.ts';
+import { refuses } from '../judge-answers.ts';
 import { type Probe, probeGroup } from '../probe.ts';
 import type { CheckRequest, CheckSession } from '../session.ts';
 
@@ -31,7 +28,13 @@ export const credentialProbes = probeGroup(
       hint: 'verify every request before anything else, whatever its form, and refuse with 401 what lacks a part of the proof',
       run: refusesProof((session) => {
         const request = session.delivery();
-        return [...incompleteForms(session, request), ...unprovenForms(session, request)];
+        const bare = withoutProof(session, request);
+        return [
+          ...incompleteForms(session, request),
+          { ...bare, form: 'without all of them' },
+          // Some receivers verify in their parser of JSON alone.
+          { ...withContentType(bare, 'text/plain'), form: 'without any, as text/plain' },
+        ];
       }),
     },
     {
@@ -60,52 +63,8 @@ export const credentialProbes = probeGroup(
         ];
       }),
     },
-    {
-      // A rotation of keys sends a signature by each of them.
-      name: 'second',
-      level: 'should',
-      expected: '2xx to two signatures of which the second is right',
-      hint: 'compare each signature in the header: while a secret is replaced, the sender signs with both',
-      run: acknowledges((session) => {
-        const lead = session.newLead();
-        const wrong = withForeignSignature(session, lead);
-        return withBothSignatures(session, wrong, session.delivery({ lead })) ?? [];
-      }),
-    },
   ],
 );
-
-/** Names under which some receivers look for a credential as well. */
-const otherNames = ['token', 'key', 'signature', 'x-token', 'x-api-key', 'x-auth-token', 'x-signature'];
-
-/** The request without any proof in the forms that some receivers do not verify, and with the credential elsewhere. */
-function unprovenForms(session: CheckSession, genuine: CheckRequest): CheckRequest[] {
-  const request = withoutProof(session, genuine);
-  const bare = withoutCredential(session, genuine);
-  const value = credentialValue(session, genuine);
-  const thisHost = ['x-forwarded-for', 'x-real-ip', 'x-client-ip'].map(
-    (name) => [name, '127.0.0.1'] as const,
-  );
-  const used = [...session.signer.scheme.credentialHeaders, ...bare.headers.map(([name]) => name)];
-  const elsewhere = [
-    ...otherNames.map((name) => [name, value] as const),
-    ['authorization', `Bearer ${value}`] as const,
-    ['cookie', `token=${value}`] as const,
-  ].filter(([name]) => !used.some((header) => header.toLowerCase() === name));
-  const parameters = [credentialHeader(session), ...otherNames, 'access_token', 'secret'];
-  const query = parameters.map((name) => `${name}=${encodeURIComponent(value)}`).join('&');
-  return [
-    { ...request, form: 'without all of them' },
-    { ...request, form: 'without any, as PUT', method: 'PUT' },
-    { ...withContentType(request, 'text/plain'), form: 'without any, as text/plain' },
-    { ...withContentType(request, 'application/x-www-form-urlencoded'), form: 'without any, as a form' },
-    { ...request, form: 'without any, in chunks', isChunked: true },
-    { ...request, form: 'without any, as if from this host', headers: [...request.headers, ...thisHost] },
-    { ...bare, form: 'with it in another header', headers: [...bare.headers, ...elsewhere] },
-    // Against production this is not sent: the token in a URL could stay in the log of a proxy.
-    ...(session.mayWrite ? [{ ...bare, form: 'with it in the query of the URL', query }] : []),
-  ];
-}
 
 /** A way to make a credential that is almost right. */
 interface CredentialChange {
@@ -156,13 +115,10 @@ const alteredForm =
 function wrongSignatures(session: CheckSession): CheckRequest[] {
   const lead = session.newLead();
   const target = new URL('/leads-check/other', session.endpoint.url).href;
-  const foreign = (): CheckRequest => withForeignSignature(session, lead);
-  const both = withBothSignatures(session, foreign(), foreign());
   return [
-    { ...foreign(), form: 'to the signature of another body' },
+    { ...withForeignSignature(session, lead), form: 'to the signature of another body' },
     ...(session.signer.scheme.signsUrl
       ? [session.delivery({ lead, target, form: 'to a signature for another URL' })]
       : []),
-    ...(both === undefined ? [] : [{ ...both, form: 'to two wrong signatures' }]),
   ];
 }

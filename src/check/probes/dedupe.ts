@@ -10,7 +10,7 @@ export const dedupeProbes = probeGroup('dedupe', { rule: '4.2 rule 6', level: 'm
   {
     name: 'repeat',
     // Its parallel deliveries need all connections.
-    phase: 'alone',
+    runsLast: true,
     expected: '2xx to the same lead again, and stored once',
     hint: 'make the id unique where leads are stored, and acknowledge one that is known without storing it',
     async run(session) {

@@ -1,64 +1,36 @@
 import { credentialTexts, hasSignature } from '../credential.ts';
-import { type Finding, probeGroup } from '../probe.ts';
-import type { CheckRequest, CheckSession, Exchange } from '../session.ts';
+import type { Probe } from '../probe.ts';
+import type { CheckRequest, CheckSession } from '../session.ts';
 
-/** Frames of stack traces as the usual platforms print them; HTML may have escaped them. */
-const frames = [
-  /\bat (?:async )?[\w$.<>[\] ]{1,100} \((?:file:|node:|\/|[A-Z]:\\|<anonymous>|&lt;anonymous&gt;)/,
-  /\bat (?:file:\/\/|node:internal|\/)[^\s()]{1,300}:\d+:\d+/,
-  /Traceback \(most recent call last\)/,
-  /\bat [\w$.]{1,200}\([\w$]{1,100}\.(?:java|kt|scala):\d+\)/,
-  /#\d+ [^\s]{1,300}\.php\(\d+\)/,
-  /\bat [\w.`<>]{1,200}\(.{0,300}\) in .{1,300}\.cs:line \d+/,
-  /goroutine \d+ \[running\]/,
-  /\.rb:\d+:in [`']/,
-];
+/** It searches the answers to all other probes. */
+export const leakProbe: Probe = {
+  name: 'leak.secret',
+  rule: '4.2 rule 3',
+  level: 'must',
+  isHarmless: true,
+  runsLast: true,
+  expected: 'no answer holds the token, the secret, or the right signature',
+  hint: 'say only that the credential does not match: whoever sends a request would learn the secret, or what to send',
+  requires: ['credential'],
+  run(session) {
+    const secrets = secretTexts(session);
+    const { exchanges } = session;
+    const leak = exchanges.find(({ request, answer }) => {
+      // It has one character a byte, as the texts have that are searched for.
+      const text = `${answer.head}\n${answer.body.toString('latin1')}`;
+      return [...secrets, ...withheldSignatures(session, request)].some((secret) => text.includes(secret));
+    });
+    return leak === undefined
+      ? { result: 'pass', seen: `none of ${exchanges.length} answers does` }
+      : { result: 'fail', seen: 'an answer does', exchange: leak };
+  },
+};
 
-/** They search the answers to all other probes. */
-export const leakProbes = probeGroup(
-  'leak',
-  { rule: '4.2 rule 3', level: 'should', isHarmless: true, isIndependent: true, phase: 'review' },
-  [
-    {
-      name: 'secret',
-      level: 'must',
-      expected: 'no answer holds the token, the secret, or the right signature',
-      hint: 'say only that the credential does not match: whoever sends a request would learn the secret, or what to send',
-      requires: ['credential'],
-      run(session) {
-        const secrets = secretTexts(session);
-        return searchAnswers(session, (answer, { request: { genuine, headers } }) => {
-          if (secrets.some((text) => answer.includes(text))) return true;
-          if (!hasSignature(session)) return false;
-          // A signature that was sent may come back.
-          const sent = signatureTexts(session, headers);
-          return signatureTexts(session, genuine).some(
-            (text) => !sent.includes(text) && answer.includes(text),
-          );
-        });
-      },
-    },
-    {
-      name: 'stack-trace',
-      expected: 'no answer holds a stack trace',
-      hint: 'answer errors with a short text in production (Express: NODE_ENV=production), and log the trace',
-      run: (session) => searchAnswers(session, (answer) => frames.some((frame) => frame.test(answer))),
-    },
-  ],
-);
-
-/** `isLeak` is given head and body of an answer, one character a byte. */
-function searchAnswers(
-  { exchanges }: CheckSession,
-  isLeak: (answer: string, exchange: Exchange) => boolean,
-): Finding {
-  const leak = exchanges.find((exchange) => {
-    const { head, body } = exchange.answer;
-    return isLeak(`${head}\n${body.toString('latin1')}`, exchange);
-  });
-  return leak === undefined
-    ? { result: 'pass', seen: `none of ${exchanges.length} answers does` }
-    : { result: 'fail', seen: 'an answer does', exchange: leak };
+/** The right signatures that the request did not send: one that was sent may come back. */
+function withheldSignatures(session: CheckSession, { genuine, headers }: CheckRequest): string[] {
+  if (!hasSignature(session)) return [];
+  const sent = signatureTexts(session, headers);
+  return signatureTexts(session, genuine).filter((text) => !sent.includes(text));
 }
 
 /** In characters. A shorter text would be found by chance, and is no secret. */

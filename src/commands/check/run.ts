@@ -1,8 +1,7 @@
 import { type Endpoint, endpointOf, limitTime, openSocket } from '../../check/endpoint.ts';
 import { groupOf, type Probe } from '../../check/probe.ts';
-import { validDelivery } from '../../check/probes/acknowledgement.ts';
 import { acceptedText, baselineText, type CheckRun, checkReport, readBaseline } from '../../check/report.ts';
-import { type ProbeReport, runProbes, selectProbes } from '../../check/run-probes.ts';
+import { type ProbeReport, runProbes, selectProbes, withPrecondition } from '../../check/run-probes.ts';
 import { type AskOracle, CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
@@ -17,9 +16,6 @@ import { runCommand } from '../../receiver/targets/run-command.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import type { CheckOptions } from './command.ts';
-
-/** No receiver holds a run for longer than this beyond the time-out of one request, in milliseconds. */
-const wholeRunMs = 60_000;
 
 export async function run(options: CheckOptions, context: Context): Promise<Outcome> {
   const selected = selectProbes(options.only, options.skip);
@@ -69,7 +65,6 @@ async function checkReceiver(
   const endpoint = endpointOf(url, target.trust, target.proxy);
   await reachReceiver(endpoint, timeoutMs, signal);
   const startedAt = clock.now();
-  const whole = limitTime(timeoutMs + wholeRunMs, signal);
   const session = new CheckSession({
     endpoint,
     signer,
@@ -77,41 +72,25 @@ async function checkReceiver(
     run: runName(random),
     clock,
     timeoutMs,
-    signal: whole.signal,
+    signal,
     oracle: options.oracle === undefined ? undefined : commandOracle(options.oracle, context),
   });
-  try {
-    const isOver = (): boolean => whole.reason() === 'timeout';
-    const reports = await runWithProgress(withPrecondition(selected, session), session, isOver, context);
-    const trust = { caFile: target.caFile, insecure: target.trust.insecure };
-    return { reports, session, trust, startedAt };
-  } finally {
-    whole.clear();
-  }
-}
-
-/**
- * Most probes prove nothing about a receiver that accepts no genuine lead, and with a wrong secret it passes every probe
- * that expects a refusal: so whether it accepts one is checked first.
- */
-function withPrecondition(selected: readonly Probe[], { mayWrite }: CheckSession): readonly Probe[] {
-  const needsIt = selected.some(({ isIndependent }) => isIndependent !== true);
-  return mayWrite && needsIt && !selected.includes(validDelivery) ? [validDelivery, ...selected] : selected;
+  const reports = await runWithProgress(withPrecondition(selected, session.mayWrite), session, context);
+  const trust = { caFile: target.caFile, insecure: target.trust.insecure };
+  return { reports, session, trust, startedAt };
 }
 
 /** Runs the probes; where the run is interrupted, it is said which leads the receiver has taken. */
 async function runWithProgress(
   probes: readonly Probe[],
   session: CheckSession,
-  isOver: () => boolean,
-  { signal, clock, status, messages }: Context,
+  { clock, status, messages }: Context,
 ): Promise<readonly ProbeReport[]> {
   const startedAt = clock.now();
   let completed = 0;
   status?.showProgress((now) => `${completed} of ${probes.length} probes, ${formatSeconds(now - startedAt)}`);
   try {
-    const onReport = (): void => void (completed += 1);
-    return await runProbes(probes, { session, isOver, signal, onReport });
+    return await runProbes(probes, session, () => (completed += 1));
   } catch (error) {
     const accepted = session.accepted();
     if (accepted.length > 0) messages.say(acceptedText(session, accepted));
