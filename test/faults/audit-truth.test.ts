@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
@@ -14,13 +12,9 @@ import {
   type Scenario,
   truthOf,
 } from '../support/both-sides.ts';
-import { type RunningProgram, startProgram } from '../support/listen-process.ts';
-import { systemClock } from '../../src/time/clock.ts';
+import { startProgram } from '../support/listen-process.ts';
 import { FakeClock } from '../support/clock.ts';
-import { full, printFigure, sized } from '../support/faults.ts';
-import { seeded } from '../support/faulty-service.ts';
-import { filesIn, temporaryIn } from '../support/files-in.ts';
-import { inParallel } from '../support/in-parallel.ts';
+import { full, printFigure } from '../support/faults.ts';
 import { freshHome, leads, type Run } from '../support/run.ts';
 import { drawsFrom } from '../../src/sandbox/data/seeded-random.ts';
 import { scripted, sendJson } from '../support/service.ts';
@@ -252,56 +246,6 @@ it("promise 14: agrees with the sandbox's own record of every attempt", async ()
     sandbox.child.kill('SIGKILL');
   }
 });
-
-it.each(['the inbox', 'a file'])(
-  'promise 14: an audit of %s that is killed anywhere leaves nothing behind, and the next one finds the same',
-  async (what) => {
-    const scenario = scenarioOf(1);
-    const fates = drawFates(scenario);
-    const home = await homeWithInbox(fates, scenario);
-    const env = temporaryIn(home);
-    mkdirSync(env.TMPDIR);
-    const received = join(home, 'received.ndjson');
-    const bodies = fates.flatMap(({ receivedAt, body }) => (receivedAt === undefined ? [] : [body]));
-    writeFileSync(received, bodies.map((body) => `${Buffer.from(body).toString('utf8')}\n`).join(''));
-    const box = await startSandbox(
-      { seed: 1, records: listedRecords(fates), maxLimit: 100 },
-      // The programs that are killed have the system's clock.
-      { clock: systemClock },
-    );
-    const argv = ['audit', '--json', '--settle', '0s', '--since', new Date(since).toISOString()];
-    if (what === 'a file') argv.push('--received', received);
-    const auditing = (): RunningProgram =>
-      startProgram(argv, home, { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: box.url, ...env });
-    try {
-      const whole = auditing();
-      const began = Date.now();
-      expect((await whole.done).exitCode, whole.stderr()).toBe(7);
-      const took = Date.now() - began;
-      const before = filesIn(home);
-      const random = seeded(14);
-      let hit = 0;
-      await inParallel(Array.from({ length: sized(50) }), 3, async () => {
-        const killed = auditing();
-        await Promise.race([pause(random() * took), killed.done]);
-        killed.child.kill('SIGKILL');
-        if ((await killed.done).exitCode === null) hit += 1;
-      });
-      const next = auditing();
-      expect((await next.done).exitCode).toBe(7);
-      expect(foundIn({ stdout: next.stdout() })).toEqual(foundIn({ stdout: whole.stdout() }));
-      // The database removes its own files once nobody reads it any more.
-      expect(filesIn(home).filter((name) => !before.includes(name))).toEqual([]);
-      printFigure(
-        14,
-        `${sized(50)} audits of ${what} killed (${hit} hit): the same findings, nothing left behind`,
-      );
-      expect(hit).toBeGreaterThan(0);
-    } finally {
-      await box.close();
-    }
-  },
-);
 
 async function attemptsOf(url: string): Promise<RecordedAttempt[]> {
   const attempts: RecordedAttempt[] = [];

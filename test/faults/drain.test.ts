@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { full } from '../support/faults.ts';
-import { parseOpenMetrics, valueOf } from '../support/open-metrics.ts';
 import { freshHome, homeWith } from '../support/run.ts';
 import { until } from '../support/until.ts';
 import { type AdminProcess, adminProcess } from './admin-process.ts';
@@ -88,40 +87,5 @@ describe('SIGTERM under load', () => {
     expect(await listener.deliver({ id: 'a' })).toMatchObject({ status: 200 });
     expect(await listener.end('SIGTERM')).toBe(143);
     running.delete(listener);
-  });
-});
-
-describe('the metrics of a receiver under load', () => {
-  it('count every delivery, in counters and histograms alike', async () => {
-    const listener = await start([]);
-    const count = full ? 20_000 : 1000;
-    let sent = 0;
-    const scrapes: number[] = [];
-    const scrape = async () => parseOpenMetrics((await listener.admin('/metrics')).text);
-    // One after the other, or their answers could overtake each other.
-    let scraping = Promise.resolve();
-    const scrapeNext = async (): Promise<void> => {
-      scrapes.push(valueOf(await scrape(), 'leads_deliveries_total') ?? 0);
-    };
-    const sending = Array.from({ length: 20 }, async () => {
-      while (sent < count) {
-        const n = (sent += 1);
-        // Every tenth came before.
-        const id = `lead-${n % 10 === 0 ? n - 5 : n}`;
-        expect((await listener.deliver({ id })).status).toBe(200);
-        if (n % 100 === 0) scraping = scraping.then(scrapeNext);
-      }
-    });
-    await Promise.all(sending);
-    await scraping;
-    const families = await scrape();
-    const of = (name: string, labels: Record<string, string> = {}) => valueOf(families, name, labels);
-    expect(of('leads_deliveries_total', { verdict: 'accepted' })).toBe(count * 0.9);
-    expect(of('leads_deliveries_total', { verdict: 'duplicate' })).toBe(count * 0.1);
-    expect(of('leads_answer_duration_seconds_count')).toBe(count);
-    expect(of('leads_commit_duration_seconds_count')).toBe(count);
-    expect(of('leads_errors_total')).toBe(0);
-    expect(scrapes).toEqual(scrapes.toSorted((a, b) => a - b));
-    expect(scrapes).toHaveLength(count / 100);
   });
 });

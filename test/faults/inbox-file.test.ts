@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/time/clock.ts';
@@ -8,7 +8,6 @@ import { authorityOf, type ListenProcess, listenProcess } from '../support/liste
 import { mountedDisk } from '../support/mounted-disk.ts';
 import { freshHome } from '../support/run.ts';
 import { type Answered, senderTo } from '../support/sender.ts';
-import { until } from '../support/until.ts';
 
 const token = 'token-of-the-tests';
 function deliverer(listener: ListenProcess): (id: string) => Promise<Answered> {
@@ -60,31 +59,6 @@ describe('promise 17: an inbox without room', () => {
     const place = join(directory, 'inbox.db');
     const listener = await listenProcess(['--token', token, '--port', '0', '--inbox', place]);
     await fillAndRecover(listener, place, () => rmSync(filler));
-  });
-
-  it('a full disk under --output keeps leads waiting, and no line is torn, missing or there twice', async ({
-    skip,
-  }) => {
-    const directory = mountedDisk('4m');
-    if (directory === undefined) return skip('mounting is not allowed here');
-    const filler = join(directory, 'filler');
-    writeFileSync(filler, Buffer.alloc(2_000_000));
-    const output = join(directory, 'leads.ndjson');
-    const listener = await listenProcess(['--token', token, '--port', '0', '--output', output]);
-    const deliver = deliverer(listener);
-    const ids = Array.from({ length: 150 }, (_, i) => `lead-${i}`);
-    for (const id of ids) expect((await deliver(id)).status).toBe(200);
-    const failure = `output: cannot write ${output}: no space left on the device`;
-    await until(() => listener.stdout().split(failure).length >= 3, 'failures to write');
-    const linesOf = (): string[] => readFileSync(output, 'utf8').trimEnd().split('\n');
-    const before = linesOf().length;
-    expect(before).toBeLessThan(150);
-    rmSync(filler);
-    await until(() => linesOf().length >= 150, 'the leads that waited', 120_000);
-    expect(await listener.end('SIGINT')).toBe(0);
-    const written = linesOf().map((line) => (JSON.parse(line) as { id: string }).id);
-    console.log(`promise 17, no room: ${before} of 150 written, then all, once there was room`);
-    expect(written.toSorted()).toEqual(ids.toSorted());
   });
 
   it('a write error is answered 503 and nothing acknowledged is lost', async ({ skip }) => {

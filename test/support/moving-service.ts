@@ -43,14 +43,12 @@ export interface PageOptions {
 export interface MovingOptions extends PageOptions {
   readonly leads: number;
   readonly change: Change;
-  /** How often the list changes at most between two calls of `begin`. */
+  /** How often the list changes at most. */
   readonly changes: number;
   readonly random: () => number;
 }
 
 export interface MovingService extends Scripted {
-  /** A walk begins: what is counted is counted from here. */
-  readonly begin: () => void;
   /** Ids that were there from the first request to the last. */
   readonly stayed: () => readonly string[];
   readonly changed: () => number;
@@ -59,10 +57,6 @@ export interface MovingService extends Scripted {
    * with every request, an answer may be thrown away, and its leads come again in several: half as many more then.
    */
   readonly excess: () => number;
-  /** Changes the list between two walks. */
-  readonly arrive: (id: string) => void;
-  readonly vanish: () => void;
-  readonly move: () => void;
 }
 
 /** A list that changes while it is read, and pages over it as one style does. */
@@ -74,19 +68,14 @@ export async function startMovingService(options: MovingOptions): Promise<Moving
   const born = new Map(list.map((id, i) => [id, i]));
   const gone = new Set<string>();
   const given = new Set<string>();
-  let first = [...list];
+  const first = [...list];
   let [changed, requests, news] = [0, 0, 0];
-  const begin = (): void => {
-    first = [...list];
-    given.clear();
-    [changed, requests, news] = [0, 0, 0];
-  };
-  const arrive = (id: string): void => {
+  const arrive = (): void => {
+    const id = `new_${born.size}`;
     born.set(id, -born.size);
     list.unshift(id);
   };
   const take = (): string => list.splice(pick(list.length), 1)[0] ?? '';
-  const vanish = (): void => void gone.add(take());
   const move = (): void => {
     const id = take();
     if (random() < 0.5) list.unshift(id);
@@ -97,8 +86,8 @@ export async function startMovingService(options: MovingOptions): Promise<Moving
     changed += 1;
     const many = 1 + pick(Math.min(4, options.cap));
     for (let n = 0; n < many && list.length > 1; n += 1) {
-      if (change === 'arrive') arrive(`new_${born.size}`);
-      else if (change === 'vanish') vanish();
+      if (change === 'arrive') arrive();
+      else if (change === 'vanish') gone.add(take());
       else move();
     }
   };
@@ -112,7 +101,6 @@ export async function startMovingService(options: MovingOptions): Promise<Moving
   const server = await scripted(answer);
   return {
     ...server,
-    ...{ begin, arrive, vanish, move },
     stayed: () => first.filter((id) => !gone.has(id)),
     changed: () => changed,
     excess: () => Math.max(0, requests - (3 * news + 50) * (changed > 3 ? 1.5 : 1)),
