@@ -36,7 +36,7 @@ export const commandLine: Front = {
   otherKey: (login) => `store another key with '${login}', or check LEADS_API_KEY`,
   otherBaseUrl: (_, login) => login,
   quoted: (text) => `'${text}'`,
-  learning: "'leads doctor --learn' looks for a proof, or for how the service pages",
+  learning: "'leads doctor --learn' looks for how the service pages",
 };
 
 const camelCase = (name: string): string =>

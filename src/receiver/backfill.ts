@@ -6,7 +6,7 @@ import { readCreatedAt, type RawLead } from '../lead/raw-lead.ts';
 import { counted } from '../output/terminal/progress.ts';
 import { noteUnreadableTimes } from '../output/walk-notes.ts';
 import type { Service } from '../service/client/service.ts';
-import { IncompleteError, RunMemory } from '../service/listing-types.ts';
+import { expectedAgain, IncompleteError, type KnownLead } from '../service/listing-types.ts';
 import { listLeads } from '../service/listing.ts';
 import { slept, type Clock } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
@@ -37,14 +37,16 @@ export async function backfill(options: BackfillOptions): Promise<void> {
   const { clock, signal, everyMs, windowMs, onRound } = options;
   /** When the last round began that saw all; before one did, when the first began. */
   let seenUntil = Infinity;
-  const memory = new RunMemory();
+  /** The leads of the last round that came to an end. */
+  let listedBefore: readonly KnownLead[] = [];
   for (let number = 1; !signal.aborted; number += 1) {
     const startedAt = clock.now();
     const from = Math.min(startedAt, seenUntil);
     // A lead may be listed after a round that began when it existed. Earlier times than the first of the calendar cannot
     // be asked for, and no lead is older.
     const since = Math.max(0, from - windowMs);
-    const ended = await runRound(options, since, memory);
+    const { listed, ...ended } = await runRound(options, since, expectedAgain(listedBefore, { since }));
+    listedBefore = listed ?? listedBefore;
     seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? from : startedAt;
     await onRound({ ...ended, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
     if (everyMs === undefined || !(await slept(clock, everyMs, signal))) return;
@@ -81,22 +83,23 @@ const hasId = (lead: RawLead): lead is LeadWithId => lead.id !== undefined;
 const batch = 50;
 
 /**
- * Reads the leads that were created since then (ms since the epoch), and must meet those of the round before in `memory`.
- * Never rejects.
+ * Reads the leads that were created since then (ms since the epoch), and must meet one of the `expectedIds`. Never rejects.
+ * `listed`: all of them, where the walk came to an end.
  */
 async function runRound(
   options: BackfillOptions,
   since: number,
-  memory: RunMemory,
-): Promise<RoundCounts & { end: RoundEnd }> {
+  expectedIds: readonly string[],
+): Promise<RoundCounts & { end: RoundEnd; listed: readonly KnownLead[] | undefined }> {
   const { signal, note } = options;
   const counts: RoundCounts = { fetched: 0, known: 0, notStored: 0 };
   const window = leadFilter({ categories: [], since, until: undefined, where: [] });
   let withoutId = 0;
+  let allListed: readonly KnownLead[] | undefined;
   const walk = async (): Promise<void> => {
     const service = await options.service();
-    const listed: [string, number][] = [];
-    const pages = listLeads({ ...service, signal }, { query: { since }, before: memory.before({ since }) });
+    const listed: KnownLead[] = [];
+    const pages = listLeads({ ...service, signal }, { query: { since }, expectedIds });
     try {
       for await (const { leads } of pages) {
         const matching = leads.filter((lead) => window.matches(lead));
@@ -113,7 +116,7 @@ async function runRound(
       }
     } finally {
       // The next round is compared with this one. Leads that are out of reach were said.
-      if (pages.completion !== undefined) memory.keep(listed, pages.completion);
+      if (pages.completion !== undefined) allListed = listed;
       noteUnreadableTimes(window.unreadableTimes, service.messages);
     }
   };
@@ -129,7 +132,7 @@ async function runRound(
     const them = withoutId === 1 ? 'it' : 'them';
     note({ kind: 'pulled-without-id', message: `${leads} no id: the backfill cannot take ${them} in` });
   }
-  return { ...counts, end: signal.aborted ? { kind: 'interrupted' } : end };
+  return { ...counts, listed: allListed, end: signal.aborted ? { kind: 'interrupted' } : end };
 }
 
 async function takeListed(

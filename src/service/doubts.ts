@@ -45,7 +45,7 @@ export class Doubts {
     readings: Readings,
     isListed: (isWanted: (lead: RawLead) => boolean) => Promise<boolean>,
   ) {
-    const { query, from = start, before, seen: ids, interruptedRun } = options;
+    const { query, from = start, expectedIds = [], seen: ids, interruptedRun } = options;
     const { params } = source;
     this.#source = source;
     this.#options = options;
@@ -58,9 +58,8 @@ export class Doubts {
     this.#metBefore = isCounted ? Math.min(interruptedRun.size, ids.size) : undefined;
     const isAsked =
       from.style === 'start' || options.goesBackToStart === true || from.lacksRunBefore === true;
-    const overlap = isAsked ? (before?.overlap ?? []) : [];
-    const [oldest] = overlap;
-    if (oldest !== undefined) this.#expected = runBefore(overlap);
+    const [oldest] = isAsked ? expectedIds : [];
+    if (oldest !== undefined) this.#expected = runBefore(expectedIds);
     else if (interruptedRun !== undefined && interruptedRun.size > 0)
       this.#expected = interrupted(interruptedRun, (id) => this.#isMet(id));
     this.facts = {
@@ -71,9 +70,7 @@ export class Doubts {
         options.isKnownList === true ||
         from.style !== 'start' ||
         ids.size > 0 ||
-        params.nextSeen ||
-        params.provenUpTo > 0,
-      provenUpTo: Math.max(params.provenUpTo, before?.provenUpTo ?? 0),
+        params.nextSeen,
       since: query.since,
       hasOldestBefore: () => oldest !== undefined && this.#isMet(oldest),
     };

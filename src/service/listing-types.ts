@@ -68,7 +68,8 @@ export interface ListingOptions {
   readonly isKnownList?: boolean | undefined;
   /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
   readonly concurrency?: number | undefined;
-  readonly before?: RunBefore | undefined;
+  /** Ids of leads that the run before had and that this one asks for again: at least one of them must come. The oldest first. */
+  readonly expectedIds?: readonly string[] | undefined;
   /** When a walk from `from` proves nothing, the caller rereads the list from its start; it can if every record so far had an id. */
   readonly goesBackToStart?: boolean | undefined;
   /** A record that is no JSON is given as an `InvalidRecord`; without it, it ends the walk. */
@@ -79,14 +80,6 @@ export interface ListingOptions {
   readonly readsOnce?: boolean | undefined;
   /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
   readonly prefetch?: boolean | undefined;
-}
-
-/** The facts that an earlier run left, against which the end of this run is checked. */
-export interface RunBefore {
-  /** Ids of leads that it had and that this one asks for again: at least one of them must come. The oldest first. */
-  readonly overlap: readonly string[];
-  /** An earlier walk has shown that the list does not page while it has at most this many leads. */
-  readonly provenUpTo?: number | undefined;
 }
 
 /** Iterating ends normally only when the walk was complete; it throws an `IncompleteError` otherwise. */
@@ -138,41 +131,18 @@ export class IncompleteError extends LeadsError {
   }
 }
 
-/** The number of leads up to which the walk has shown that one page is everything; undefined for a list that pages. */
-export const provenUpTo = (end: Completion | undefined): number | undefined =>
-  end?.kind === 'complete' ? end.provenUpTo : undefined;
-
 /** `created` is in milliseconds since the epoch. */
-type KnownLead = readonly [id: string, created: number];
+export type KnownLead = readonly [id: string, created: number];
 
-/** Keeps the leads of the latest run of a reader that repeats itself; the next run must meet some of them. */
-export class RunMemory {
-  #leads: readonly KnownLead[];
-  #provenUpTo: number | undefined;
-
-  /** The arguments are what an earlier process stored, if there was one. */
-  constructor(leads: readonly KnownLead[] = [], provenUpTo?: number) {
-    this.#leads = leads;
-    this.#provenUpTo = provenUpTo;
-  }
-
-  get provenUpTo(): number | undefined {
-    return this.#provenUpTo;
-  }
-
-  before({ since = -Infinity, until = Infinity }: Pick<LeadQuery, 'since' | 'until'>): RunBefore {
-    const overlap = this.#leads.filter(([, created]) => created >= since && created < until);
-    overlap.sort(([, a], [, b]) => a - b);
-    return { overlap: overlap.map(([id]) => id), provenUpTo: this.#provenUpTo };
-  }
-
-  keep(leads: Iterable<KnownLead>, end: Completion | undefined): void {
-    this.#leads = [...leads];
-    const upTo = provenUpTo(end);
-    // A shorter list does not disprove what a longer one has shown.
-    if (upTo !== undefined) this.#provenUpTo = Math.max(upTo, this.#provenUpTo ?? 0);
-  }
-}
+/** The ids of the leads of an earlier run that a query asks for again, the oldest first. */
+export const expectedAgain = (
+  leads: Iterable<KnownLead>,
+  { since = -Infinity, until = Infinity }: Pick<LeadQuery, 'since' | 'until'>,
+): string[] =>
+  [...leads]
+    .filter(([, created]) => created >= since && created < until)
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([id]) => id);
 
 /**
  * Whether a walk that continues where an earlier one had stopped may fail for that alone: its position has expired or was never

@@ -57,11 +57,10 @@ describe('a dialect that doctor --learn wrote', () => {
     }
   });
 
-  it.each(named)('raises no false alarm when the list has shrunk: %s', async (_name, service) => {
+  const provable = named.filter(([, { isLone }]) => isLone !== true);
+
+  it.each(provable)('raises no false alarm when the list has shrunk: %s', async (_name, service) => {
     const { usesThat } = await learnThenUse(service, 237, [3, 20, 50, 100]);
-    const alarms = usesThat('alarm').filter(
-      (use) => !use.startsWith(`${service.most} `) && use !== `${service.most}`,
-    );
-    expect([usesThat('lost'), alarms]).toEqual([[], []]);
+    expect([usesThat('lost'), usesThat('alarm')]).toEqual([[], []]);
   });
 });

@@ -12,8 +12,8 @@ interface Answer {
 
 export interface ListingService {
   readonly name: string;
-  /** One answer holds no more leads, and no other request brings the rest: as many as that may be all, or not. */
-  readonly most?: number;
+  /** Nothing in its answers proves that one page is all: only a person can say so. */
+  readonly isLone?: true;
   readonly answer: (leads: readonly Lead[], query: URLSearchParams, url: URL) => Answer;
 }
 
@@ -84,6 +84,7 @@ export const listingServices: readonly ListingService[] = [
   },
   {
     name: 'pages from 1, the last one again behind the end',
+    isLone: true,
     answer: (leads, query) => {
       const last = Math.ceil(leads.length / 30);
       const number = Math.min(last, numberIn(query, 'page', 1));
@@ -168,32 +169,36 @@ export const listingServices: readonly ListingService[] = [
       return { body: { data, has_more: isMore } };
     },
   },
-  { name: 'all at once, a bare array', answer: (leads) => ({ body: leads }) },
+  { name: 'all at once, a bare array', isLone: true, answer: (leads) => ({ body: leads }) },
   { name: 'all at once, beside their count', answer: (leads) => ({ body: { leads, total: leads.length } }) },
   {
     name: 'all at once, with a filter by category',
+    isLone: true,
     answer: (leads, query) => ({ body: { data: ofCategory(leads, query) } }),
   },
   {
     name: 'all at once, with a limit',
+    isLone: true,
     answer: (leads, query) => ({ body: { data: leads.slice(0, numberIn(query, 'limit', leads.length)) } }),
   },
   {
     name: 'the newest 100 alone',
-    most: 100,
+    isLone: true,
     answer: (leads) => ({ body: { data: newestFirst(leads).slice(0, 100) } }),
   },
   {
-    most: 100,
+    isLone: true,
     name: 'the newest 100 alone, with a filter by category before the cut',
     answer: (leads, query) => ({ body: { data: ofCategory(newestFirst(leads), query).slice(0, 100) } }),
   },
   {
     name: 'the newest 137 alone',
+    isLone: true,
     answer: (leads) => ({ body: { data: newestFirst(leads).slice(0, 137) } }),
   },
   {
     name: 'a date filter that also brings archived leads',
+    isLone: true,
     answer: (leads, query) => {
       const since = query.get('since');
       const found = leads.filter(({ createdAt }) => !(Date.parse(createdAt) < Date.parse(since ?? '')));

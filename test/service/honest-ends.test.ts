@@ -75,8 +75,6 @@ describe('an answer without a list', () => {
     expect([behind.ids, behind.end]).toEqual([25, 'nothing-behind']);
     const known = await endOf(({ response }) => none(response), {}, { isKnownList: true });
     expect([known.ids, known.end]).toEqual([0, 'empty']);
-    const learnt = await endOf(({ response }) => none(response), { provenUpTo: 20 });
-    expect(learnt.end).toBe('empty');
   });
 
   it.each(nothing)('%s is no empty list at first contact', async (_, none) => {

@@ -1,3 +1,7 @@
+const lastPageAgain = {
+  'page, behind the end: last page': 'its only page comes for each number, as where numbers are ignored',
+};
+
 /** Services that are still read wrongly, and how. A row that begins to pass fails until it is deleted here. */
 export const notYet: Readonly<Record<'unaided' | 'learnt', Readonly<Record<string, string>>>> = {
   // Each ends with exit 6 although all leads came, and with 'api.pagination none' in its hint.
@@ -16,12 +20,15 @@ export const notYet: Readonly<Record<'unaided' | 'learnt', Readonly<Record<strin
         'filters alone prove nothing of a list',
       ]),
     ),
-    'page, behind the end: last page': 'its only page comes for each number, as where numbers are ignored',
+    ...lastPageAgain,
   },
-  learnt: Object.fromEntries(
-    ['all, filters by status', 'all, filters by category', 'all, filters, 400 for the rest'].map((name) => [
-      name,
-      'filters alone prove nothing of a list',
-    ]),
-  ),
+  learnt: {
+    ...Object.fromEntries(
+      ['all, filters by status', 'all, filters by category', 'all, filters, 400 for the rest'].map((name) => [
+        name,
+        'filters alone prove nothing of a list',
+      ]),
+    ),
+    ...lastPageAgain,
+  },
 };

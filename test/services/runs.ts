@@ -59,7 +59,6 @@ async function set(
 export async function learntRuns(row: Row, few: readonly number[]): Promise<JudgedRun[]> {
   const service = await serve(row, 1);
   const runs: JudgedRun[] = [];
-  const { cap = Infinity } = row;
   for (const [before, afterwards] of [
     ...few.map((before) => [before, [237]] as const),
     [237, [3, 20, 50, 100]] as const,
@@ -70,9 +69,7 @@ export async function learntRuns(row: Row, few: readonly number[]): Promise<Judg
     for (const count of afterwards) {
       service.count = count;
       const run = await exported({ service, home });
-      // Who has seen more leads at once knows that fewer are no part.
-      const isFair = (cap < 237 || count > before) && isAlarmFair(row, count);
-      runs.push({ at: `${before}, ${count}`, ...judge(row, service, run, isFair) });
+      runs.push({ at: `${before}, ${count}`, ...judge(row, service, run, isAlarmFair(row, count)) });
     }
   }
   await service.close();

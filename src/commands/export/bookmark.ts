@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { createHash } from 'node:crypto';
 import { readJsonState, writeJsonState } from '../../files/json-state.ts';
 import { readCreatedAt, type RawLead } from '../../lead/raw-lead.ts';
-import { RunMemory, type Completion, type LeadQuery, type RunBefore } from '../../service/listing-types.ts';
+import { expectedAgain, type KnownLead, type LeadQuery } from '../../service/listing-types.ts';
 
 const outputFile = z.object({
   bytes: z.int(),
@@ -24,8 +24,6 @@ export const bookmarkSchema = z.object({
   ids: z.array(z.tuple([z.string(), z.number()])),
   /** Ids of leads without a readable creation time: they never fall out of the window. */
   undated: z.array(z.string()),
-  /** Up to so many leads, one answer of a service that does not page was everything. */
-  provenUpTo: z.optional(z.int()),
   /** The last run wrote this file with `-o`: the next one may append to it. */
   file: z.optional(outputFile),
 });
@@ -61,7 +59,8 @@ export class IncrementalWindow {
   readonly #overlap: number;
   readonly #ids = new Map<string, number>();
   readonly #undated: Set<string>;
-  readonly #memory: RunMemory;
+  /** The leads of the last complete walk. */
+  #before: readonly KnownLead[];
   #idsSince: number;
   /** Newest creation time of all leads so far, and of those that complete walks brought; ms. */
   #newestSeen: number;
@@ -74,7 +73,7 @@ export class IncrementalWindow {
     this.#newest = bookmark?.newest ?? undefined;
     this.#newestSeen = this.#newest ?? -Infinity;
     this.#idsSince = bookmark?.idsSince ?? -Infinity;
-    this.#memory = new RunMemory(bookmark?.ids, bookmark?.provenUpTo);
+    this.#before = bookmark?.ids ?? [];
     this.#undated = new Set(bookmark?.undated);
     // A larger overlap than last time reaches no further back than the ids that were kept.
     this.since = this.#newest === undefined ? undefined : Math.max(this.#newest - overlap, this.#idsSince);
@@ -106,14 +105,14 @@ export class IncrementalWindow {
     this.#walkStartedAt = now;
   }
 
-  runBefore(query: LeadQuery): RunBefore {
-    return this.#memory.before(query);
+  expectedIds(query: LeadQuery): readonly string[] {
+    return expectedAgain(this.#before, query);
   }
 
-  completeWalk(end: Completion | undefined): void {
+  completeWalk(): void {
     const newest = this.#newestPlausible();
     if (newest !== undefined) this.#newest = Math.max(newest, this.#newest ?? -Infinity);
-    this.#memory.keep(this.#ids, end);
+    this.#before = [...this.#ids];
   }
 
   get pollSince(): number | undefined {
@@ -130,7 +129,6 @@ export class IncrementalWindow {
       idsSince: this.#newest === undefined ? null : this.#idsSince,
       ids: [...this.#ids],
       undated: [...this.#undated],
-      provenUpTo: this.#memory.provenUpTo,
     };
   }
 

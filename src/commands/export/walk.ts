@@ -4,10 +4,10 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import { listLeads } from '../../service/listing.ts';
-import { type Completion, type Listing, mayHelpFromStart } from '../../service/listing-types.ts';
+import { type Listing, mayHelpFromStart } from '../../service/listing-types.ts';
 import { type Position, start } from '../../service/pagers/position.ts';
 import type { Totals } from './checkpoint.ts';
-import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
+import { isCompleteWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { type Destination, type ExportPlan, latest, type Publication } from './plan.ts';
 
 export const exportLeads = (plan: ExportPlan, destination: Destination): Promise<Publication | undefined> =>
@@ -40,16 +40,13 @@ class LeadExport {
   async run(): Promise<Publication | undefined> {
     const { options, window, startedAt } = this.#plan;
     const { follow: every } = options;
-    const first = (): Promise<Completion | undefined> => this.#firstWalk();
     try {
       await this.#destination.begin?.();
       window?.beginWalk(startedAt);
       // A run that polls repeats its first walk until the service is there; another run tries once.
-      const end =
-        every === undefined
-          ? await first()
-          : await outliveOutages(first, { every, hasWorked: false }, this.#plan.context);
-      window?.completeWalk(end);
+      if (every === undefined) await this.#firstWalk();
+      else await outliveOutages(() => this.#firstWalk(), { every, hasWorked: false }, this.#plan.context);
+      window?.completeWalk();
       if (every !== undefined) {
         await this.#destination.walkEnd();
         await this.#poll(every);
@@ -65,7 +62,7 @@ class LeadExport {
   }
 
   /** An interrupted export that cannot be completed from where it stopped is read from the first page, whose leads are known. */
-  async #firstWalk(): Promise<Completion | undefined> {
+  async #firstWalk(): Promise<void> {
     const plan = this.#plan;
     const from = this.#destination.position?.();
     if (from === undefined || from.style === 'start') return this.#read({ plan, from });
@@ -74,7 +71,7 @@ class LeadExport {
     // The end that is accepted without a proof must be the end of a walk from the first page.
     const acceptIncomplete = plan.options.acceptIncomplete && !canReread();
     try {
-      return await this.#read({ plan: { ...plan, options: { ...plan.options, acceptIncomplete } }, from });
+      await this.#read({ plan: { ...plan, options: { ...plan.options, acceptIncomplete } }, from });
     } catch (error) {
       const unanswered = this.#isAnswered ? undefined : plan.service;
       if (!canReread() || !mayHelpFromStart(error, unanswered)) throw error;
@@ -83,7 +80,7 @@ class LeadExport {
       const retryAt = isPassing ? from : start;
       // Known leads come after the positions of this reading as well, where a resumed run would not count them.
       const resumeAt = (next: Position): Position => (canReread() ? retryAt : next);
-      return await this.#read({ plan, restartedBy: error, resumeAt });
+      await this.#read({ plan, restartedBy: error, resumeAt });
     }
   }
 
@@ -100,8 +97,8 @@ class LeadExport {
     return error;
   }
 
-  /** Writes the leads of one reading to its end, which it returns, or to `--limit`; adds to the totals as it goes. */
-  async #read(reading: Reading): Promise<Completion | undefined> {
+  /** Writes the leads of one reading to its end or to `--limit`; adds to the totals as it goes. */
+  async #read(reading: Reading): Promise<void> {
     const { plan, from, restartedBy, resumeAt = (next: Position) => next } = reading;
     const { options, window } = plan;
     const { limit } = options;
@@ -109,7 +106,7 @@ class LeadExport {
     const totals = this.#totals;
     const destination = this.#destination;
     this.#isAnswered = false;
-    if (limit !== undefined && totals.leads >= limit) return undefined;
+    if (limit !== undefined && totals.leads >= limit) return;
     const walk = this.#list(plan, from);
     const totalsBefore = { ...totals };
     for await (const batch of walk) {
@@ -135,7 +132,6 @@ class LeadExport {
     addStatistics(walk, totalsBefore, totals);
     noteFilters(plan.matcher, messages);
     noteMissingFields('--fields', plan.fields, messages);
-    return walk.completion;
   }
 
   #list(plan: ExportPlan, from: Position | undefined): Listing {
@@ -149,7 +145,7 @@ class LeadExport {
       seen: ids,
       // A walk that finds records without an id may take what the partial file has for one as none.
       interruptedRun: hasOnlyIds ? interruptedRun : undefined,
-      before: window?.runBefore(query),
+      expectedIds: window?.expectedIds(query),
       isKnownList: bookmark !== undefined,
       goesBackToStart: hasOnlyIds,
       prefetch: options.limit === undefined,
@@ -201,8 +197,7 @@ class LeadExport {
     const plan = { ...this.#plan, query: { ...this.#plan.query, since }, interruptedRun: undefined };
     // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
     const poll: Reading = { plan, resumeAt: () => start };
-    const polled = await completeWalk(() => this.#read(poll), this.#plan.context);
-    if (polled !== undefined) window?.completeWalk(polled.end);
+    if (await isCompleteWalk(() => this.#read(poll), this.#plan.context)) window?.completeWalk();
   }
 }
 

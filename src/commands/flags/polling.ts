@@ -30,20 +30,21 @@ export function unprovenHandler(
 const warned = new WeakSet<object>();
 
 /**
- * Gives the end of a later poll, or undefined for one that proves nothing: the next poll reaches as far back. The first of
- * them in a run is a warning, also under `--quiet`. Throws every other failure.
+ * Returns false for a later poll that proves nothing: the next poll reaches as far back. The first of them in a run is a
+ * warning, also under `--quiet`. Throws every other failure.
  */
-export async function completeWalk<T>(
-  poll: () => Promise<T>,
+export async function isCompleteWalk(
+  poll: () => Promise<void>,
   { messages }: { readonly messages: Pick<Messages, 'warn'> },
-): Promise<{ readonly end: T } | undefined> {
+): Promise<boolean> {
   try {
-    return { end: await poll() };
+    await poll();
+    return true;
   } catch (error) {
     if (!(error instanceof IncompleteError)) throw error;
     if (!warned.has(messages)) messages.warn(`${error.message}; trying again`);
     warned.add(messages);
-    return undefined;
+    return false;
   }
 }
 

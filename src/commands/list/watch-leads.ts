@@ -4,8 +4,8 @@ import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import { noteFilters } from '../../output/walk-notes.ts';
 import { listLeads } from '../../service/listing.ts';
-import { RunMemory, type LeadQuery } from '../../service/listing-types.ts';
-import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
+import { expectedAgain, type KnownLead, type LeadQuery } from '../../service/listing-types.ts';
+import { isCompleteWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import type { Service } from '../../service/client/service.ts';
 
 interface Watch {
@@ -33,14 +33,14 @@ export async function watchLeads(
 ): Promise<void> {
   const { clock, signal, messages } = context;
   const ids = new IdSet();
-  const memory = new RunMemory();
+  let metBefore: readonly KnownLead[] = [];
   const met = new Map<string, number>();
   let isFirst = true;
   /** Leads that are not printed yet: those of a failed poll do not come a second time. */
   let newLeads: RawLead[] = [];
   /** The first poll must know every lead; a later one may fail to prove its end, with a note. */
   const read = async (pages: () => Promise<void>): Promise<boolean> => {
-    if (!isFirst) return (await completeWalk(pages, context)) !== undefined;
+    if (!isFirst) return isCompleteWalk(pages, context);
     await pages();
     return true;
   };
@@ -48,8 +48,13 @@ export async function watchLeads(
     const since = Math.max(query.since ?? -Infinity, clock.now() - overlapMs);
     const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
     const pollQuery = { ...query, since };
-    const before = memory.before(pollQuery);
-    const pages = listLeads(service, { query: pollQuery, seen: ids, before, prefetch: true, acceptUnproven });
+    const pages = listLeads(service, {
+      query: pollQuery,
+      seen: ids,
+      expectedIds: expectedAgain(metBefore, pollQuery),
+      prefetch: true,
+      acceptUnproven,
+    });
     const isProven = await read(async () => {
       for await (const { leads } of pages) {
         for (const lead of leads) {
@@ -62,7 +67,7 @@ export async function watchLeads(
     if (isProven) {
       isFirst = false;
       for (const [id, created] of met) if (created < since) met.delete(id);
-      memory.keep(met, pages.completion);
+      metBefore = [...met];
     }
     noteFilters(matcher, context.messages);
   };

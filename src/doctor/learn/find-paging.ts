@@ -1,8 +1,6 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { hintsOf } from '../../service/pagers/hints.ts';
-import { fewest } from '../../service/pagers/pager.ts';
 import { cursorParams, numberParams } from '../../service/pagers/names.ts';
-import { provenUpTo } from '../../service/listing-types.ts';
 import { pass, warn } from '../check-result.ts';
 import { type Examination, keysOf, type SeenPage, type Walked } from './examination.ts';
 import { findName, type NameFinding, type Trial } from './find-name.ts';
@@ -160,28 +158,17 @@ function reportPages(examination: Examination, { pages }: Walked, dialect: Diale
   if (name !== undefined && param !== undefined) examination.learn(`params.${name}`, param, evidence);
   if (pagination !== undefined && (pagination !== 'auto' || isPaginationSet))
     examination.learn('pagination', pagination, evidence);
-  if (pagination === 'auto' && params.page !== undefined) learnUncut(examination, first.length);
   const nextNamed = 'a page named the next one: one that names none is the last';
   if (nextSeen === true) examination.learn('next-seen', true, nextNamed);
-}
-
-/** A service that gives so many leads at once does not cut shorter answers. */
-function learnUncut(examination: Examination, count: number): void {
-  if (count <= fewest) return;
-  examination.learn('proven-up-to', count - 1, `${count} leads came in one answer, so fewer are not cut`);
 }
 
 function reportLonePage(search: PagingSearch, walked: Walked): void {
   const { examination, begin, limitName } = search;
   const { checks, isLearning } = examination;
   const { completion, rejection } = walked;
-  const upTo = provenUpTo(completion);
   const counted = `${begin.length} lead${begin.length === 1 ? '' : 's'} came on one page`;
-  if (upTo !== undefined) {
-    const detail = `one page: proven for up to ${upTo} leads`;
-    examination.learn('proven-up-to', upTo, detail);
-    checks.push(pass(check, detail));
-  } else if (!isLearning && completion?.kind === 'complete' && begin.length > 1)
+  const isProven = completion?.kind === 'complete' && begin.length > 1;
+  if (isProven && (!isLearning || completion.evidence === 'not-paged'))
     checks.push(pass(check, `one page: all ${counted}`));
   else if (rejection !== undefined) checks.push(warn(check, rejection));
   else {
@@ -189,8 +176,6 @@ function reportLonePage(search: PagingSearch, walked: Walked): void {
     const detail = `${counted}: ${limited}no usual parameter leads to another one`;
     checks.push(warn(check, detail, hintOf(search, walked)));
   }
-  if (completion?.kind === 'unproven' && completion.reason.kind === 'page-may-be-cut')
-    learnUncut(examination, begin.length);
 }
 
 function hintOf({ examination, begin, first }: PagingSearch, walked: Walked): string {

@@ -34,8 +34,6 @@ export type Evidence =
 export interface Complete {
   readonly kind: 'complete';
   readonly evidence: Evidence;
-  /** The list does not page: its one answer was shown to be everything, up to so many leads. */
-  readonly provenUpTo?: number | undefined;
   /** The answer names no next page, which this service names as a rule. */
   readonly isNextMissing?: boolean;
 }
@@ -107,11 +105,7 @@ export interface Pager {
   restarted(): Pager;
 }
 
-export const complete = (evidence: Evidence, provenUpTo?: number): Complete => ({
-  kind: 'complete',
-  evidence,
-  ...(provenUpTo !== undefined && { provenUpTo }),
-});
+export const complete = (evidence: Evidence): Complete => ({ kind: 'complete', evidence });
 
 /** Parameters that some services have, so that a hint can be followed as it stands. */
 const otherParams = (front: Front): string =>
@@ -239,8 +233,6 @@ export interface ListFacts {
   readonly isMet: (record: ScannedRecord) => boolean;
   readonly isFiltered: boolean;
   readonly isKnownList: boolean;
-  /** Up to so many leads, one page was everything. */
-  readonly provenUpTo: number;
   readonly since: number | undefined;
   /** Whether the oldest lead that the run before had, and that is asked for again, has come. */
   readonly hasOldestBefore: () => boolean;

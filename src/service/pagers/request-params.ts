@@ -63,8 +63,6 @@ export function requestParamsOf(
     nextSeen: dialect.nextSeen ?? false,
     /** The service's total may count more than it lists: it proves nothing. */
     isTotalEstimate: dialect.total === 'estimate',
-    /** Up to so many leads, one page is known to be all of them. */
-    provenUpTo: dialect.provenUpTo ?? 0,
     dateFormat: dialect.dateFormat ?? 'iso',
   };
 }

@@ -87,7 +87,7 @@ class Nights {
     return this.#exported.length - new Set(this.#exported).size;
   }
 
-  get stored(): { readonly provenUpTo?: number; readonly newest?: number } {
+  get stored(): { readonly newest?: number } {
     return existsSync(this.bookmark) ? (JSON.parse(readFileSync(this.bookmark, 'utf8')) as object) : {};
   }
 }
