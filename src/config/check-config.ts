@@ -1,7 +1,8 @@
 import { isObject, type Json } from '../json/exact.ts';
 import { invalidSetting, twoKeysOfAProfile } from './errors.ts';
-import { camelCase, type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
-import type { Config, Profile } from './settings.ts';
+import { camelCase } from './dialect.ts';
+import { type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
+import type { Profile } from './settings.ts';
 
 // Every command checks the file at its start, so this does without the schema library, which takes long to load.
 
@@ -39,8 +40,8 @@ const valueShape = ({ type, checkedOnUse, isJson }: SettingKey): Shape => ({
 
 const isText = (value: Json): value is string => typeof value === 'string';
 const origins: Record<OriginKey, Shape> = {
-  apiKeyOrigin: { isValue: isText },
-  headersOrigin: { isValue: isText },
+  'api-key-origin': { isValue: isText },
+  'headers-origin': { isValue: isText },
 };
 // The shapes are built on use, since many runs have no configuration file to check.
 const profileShape = (): Shape => ({
@@ -54,84 +55,38 @@ const configShape = (): Shape => ({
   ]),
 });
 
-/** Names of settings are `pageSize` in memory, and `page-size` in a file. */
-interface Spelling {
-  /** Undefined for a key in another spelling. */
-  readonly read: (key: string) => string | undefined;
-  readonly write: (name: string) => string;
-}
-
-const asIs = (name: string): string => name;
-export const kebabCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-const inMemory: Spelling = { read: asIs, write: asIs };
-const fromFile: Spelling = { read: (key) => (/[A-Z]/.test(key) ? undefined : camelCase(key)), write: asIs };
-const toFile: Spelling = { read: asIs, write: kebabCase };
-
-/** The paths of wrong values, and of keys that this release does not know. */
-interface Findings {
+/** The paths of wrong values, and of members that this release does not know. */
+interface Faults {
   readonly wrong: Path[];
   readonly unknown: Path[];
 }
 
-interface Copying {
-  readonly spelling: Spelling;
-  readonly findings: Findings;
-}
-
-/** Copies a value with its names in another spelling, and adds what is wrong or unknown to the findings. Faults are copied too. */
-function checkAndRespell(value: Json, shape: Shape, copying: Copying, path: Path = []): Json {
-  const { findings, spelling } = copying;
+function faultsIn(
+  value: Json,
+  shape: Shape,
+  path: Path = [],
+  faults: Faults = { wrong: [], unknown: [] },
+): Faults {
   if ('isValue' in shape) {
-    if (!shape.isValue(value)) findings.wrong.push(path);
-    return value;
-  }
-  if (!isObject(value)) {
-    findings.wrong.push(path);
-    return value;
-  }
-  const members = Object.entries(value).map(([key, member]): [string, Json] => {
-    const memberPath = [...path, key];
-    if ('each' in shape) return [key, checkAndRespell(member, shape.each, copying, memberPath)];
-    const name = spelling.read(key);
-    const inner = name === undefined ? undefined : shape.members.get(name);
-    if (name === undefined || inner === undefined) {
-      findings.unknown.push(memberPath);
-      return [key, member];
+    if (!shape.isValue(value)) faults.wrong.push(path);
+  } else if (!isObject(value)) faults.wrong.push(path);
+  else
+    for (const [name, member] of Object.entries(value)) {
+      const inner = 'each' in shape ? shape.each : shape.members.get(name);
+      if (inner === undefined) faults.unknown.push([...path, name]);
+      else faultsIn(member, inner, [...path, name], faults);
     }
-    return [spelling.write(name), checkAndRespell(member, inner, copying, memberPath)];
-  });
-  return Object.fromEntries(members);
+  return faults;
 }
 
-/** Reads the content of a file; `wrong` is the path of the first wrong value. */
-export function configFrom(json: Json): {
-  readonly config: Config;
-  readonly wrong: Path | undefined;
-  readonly unknown: readonly Path[];
-} {
-  const findings: Findings = { wrong: [], unknown: [] };
-  const config = checkAndRespell(json, configShape(), { spelling: fromFile, findings }) as Config;
-  return { config, wrong: findings.wrong[0], unknown: findings.unknown };
-}
+export const faultsInConfig = (config: Json): Faults => faultsIn(config, configShape());
 
-/** The configuration as the file holds it. */
-export const inKebabCase = (config: Config): Config =>
-  checkAndRespell(config as Json, configShape(), {
-    spelling: toFile,
-    findings: { wrong: [], unknown: [] },
-  }) as Config;
-
-/** The path of the first wrong value of a profile in memory, or else of the first unknown member. */
-export function faultyPathInProfile(profile: Json): Path | undefined {
-  const { wrong, unknown } = examined(profile);
+/** The path of the first wrong value of a dialect, whose members are named as in JavaScript, or else of the first unknown one. */
+export function faultyPathInDialect(dialect: Json): Path | undefined {
+  const keys = settingKeys.map((key) => ({ ...key, path: key.path.map(camelCase) }));
+  const shape = shapesOf(keys).get('api');
+  const { wrong, unknown } = faultsIn(dialect, shape as Shape);
   return wrong[0] ?? unknown[0];
-}
-
-function examined(profile: Json): Findings {
-  const findings: Findings = { wrong: [], unknown: [] };
-  checkAndRespell(profile, profileShape(), { spelling: inMemory, findings });
-  return findings;
 }
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -149,8 +104,8 @@ export function valueAt(profile: Profile, path: readonly string[]): unknown {
  */
 export function withValue(profile: Profile, path: readonly string[], value: unknown): Profile {
   const changed = setIn({ ...profile }, path, value);
-  if (examined(changed as Json).wrong.length === 0) return changed;
-  throw invalidSetting(String(value), path.map(kebabCase).join('.'));
+  if (faultsIn(changed as Json, profileShape()).wrong.length === 0) return changed;
+  throw invalidSetting(String(value), path.join('.'));
 }
 
 function setIn(object: Tree, path: readonly string[], value: unknown): Tree {
@@ -163,5 +118,5 @@ function setIn(object: Tree, path: readonly string[], value: unknown): Tree {
 
 /** Throws a `UsageError` for a profile with both a key and a command that prints one. */
 export function rejectBothKeys(profile: Profile): void {
-  if (profile.apiKey !== undefined && profile.apiKeyCommand !== undefined) throw twoKeysOfAProfile();
+  if (profile['api-key'] !== undefined && profile['api-key-command'] !== undefined) throw twoKeysOfAProfile();
 }

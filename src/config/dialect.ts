@@ -1,3 +1,5 @@
+import type { Profile } from './settings.ts';
+
 export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'before', 'none'] as const;
 export const totalMeanings = ['auto', 'estimate'] as const;
 export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
@@ -6,8 +8,8 @@ export type ParameterName =
   'limit' | 'status' | 'category' | 'since' | 'until' | 'cursor' | 'page' | 'offset' | 'before';
 
 /**
- * The keys of a profile under `api`: how one service names what the specification leaves open, as the user wrote it. What
- * is missing is found out from the service's answers.
+ * How one service names what the specification leaves open, as the user wrote it: the members of a profile under `api`, or
+ * an option of the library. What is missing is found out from the service's answers.
  */
 export interface Dialect {
   /** The path of the list operation; it may carry a query. */
@@ -28,11 +30,16 @@ export interface Dialect {
   /** Sent with every request to the service beside the key, such as those that name a version; never `authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly pageSize?: number | undefined;
-  /** The service gives all of its leads in one answer, as was shown for that many. */
-  readonly provenUpTo?: number | undefined;
   /** The service names each further page. */
   readonly nextSeen?: boolean | undefined;
   /** `estimate` where the service may count more leads than it lists. */
   readonly total?: (typeof totalMeanings)[number] | undefined;
   readonly dateFormat?: (typeof dateFormats)[number] | undefined;
 }
+
+/** `page-size`, as the file and the command line spell it, as `pageSize`. */
+export const camelCase = (name: string): string =>
+  name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+export const dialectOf = ({ api = {} }: Pick<Profile, 'api'>): Dialect =>
+  Object.fromEntries(Object.entries(api).map(([name, value]) => [camelCase(name), value]));

@@ -20,9 +20,9 @@ import {
   unknownProfile,
   unsendableKey,
 } from './errors.ts';
-import type { Dialect } from './dialect.ts';
-import type { Account, AccountSettings, CommandKey, Config, Globals, Profile } from './settings.ts';
-import { configFrom, configVersion } from './check-config.ts';
+import { dialectOf } from './dialect.ts';
+import type { Account, AccountSettings, CommandKey, Config, Globals } from './settings.ts';
+import { configVersion, faultsInConfig } from './check-config.ts';
 import { ConfigError } from '../errors.ts';
 import type { Json } from '../json/exact.ts';
 
@@ -49,9 +49,9 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     rejectUnknownProfile(name, profiles);
   const profile = profiles[name] ?? {};
   const { webhook = {}, listen = {} } = profile;
-  const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile.baseUrl;
+  const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile['base-url'];
   const baseUrl = (): URL | undefined => (address === undefined ? undefined : parseBaseUrl(address));
-  const dialect: Dialect = profile.api ?? {};
+  const dialect = dialectOf(profile);
   return {
     profile: name,
     /** The paths in the configuration file that this release does not know. */
@@ -64,7 +64,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     account: () => accountOf(baseUrl(), name, profiles, nonEmpty(env['LEADS_API_KEY'])),
     dialect,
     /** The origin that the dialect's headers are for; without one they are sent nowhere. */
-    headersOrigin: profile.headersOrigin,
+    headersOrigin: profile['headers-origin'],
     webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? webhook.token),
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? webhook.secret),
     webhookScheme: webhook.scheme,
@@ -72,11 +72,11 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     webhookLead: webhook.lead,
     webhookId: webhook.id ?? dialect.id ?? 'id',
     /** Whether genuine deliveries without any field of a lead are taken. */
-    takesOtherEvents: webhook.otherEvents === 'accept',
+    takesOtherEvents: webhook['other-events'] === 'accept',
     /** After a signal, `listen` goes on so long. */
-    drainDelayMs: parseDuration(listen.drainDelay ?? '0s') ?? 0,
+    drainDelayMs: parseDuration(listen['drain-delay'] ?? '0s') ?? 0,
     /** At its end, deliveries in flight get so long. */
-    drainTimeoutMs: parseDuration(listen.drainTimeout ?? '5s') ?? 5000,
+    drainTimeoutMs: parseDuration(listen['drain-timeout'] ?? '5s') ?? 5000,
     timeoutMs: timeout(globals.timeout, profile.timeout),
     retries: retries(globals.retries, profile.retries),
     zone: profile.zone ?? 'UTC',
@@ -93,7 +93,6 @@ function accountOf(
   profiles: NonNullable<Config['profiles']>,
   keyFromEnv: string | undefined,
 ): AccountSettings & (Pick<Account, 'apiKey'> | CommandKey) {
-  const profile = profiles[name];
   if (baseUrl === undefined) {
     rejectUnknownProfile(name, profiles);
     throw noBaseUrl(name);
@@ -101,27 +100,19 @@ function accountOf(
   if (keyFromEnv !== undefined) {
     return { profile: name, baseUrl, apiKey: sendable(keyFromEnv, 'LEADS_API_KEY') };
   }
-  if (profile?.apiKeyCommand !== undefined) {
-    return { profile: name, baseUrl, apiKeyCommand: commandOf(profile, profile.apiKeyCommand, baseUrl) };
+  const { 'api-key': apiKey, 'api-key-command': command, 'api-key-origin': boundTo } = profiles[name] ?? {};
+  const { origin } = baseUrl;
+  if (command !== undefined) {
+    if (apiKey !== undefined) throw twoKeysOfAProfile();
+    if (boundTo !== origin) throw keyCommandOfAnotherOrigin(boundTo, origin);
+    return { profile: name, baseUrl, apiKeyCommand: command };
   }
-  if (profile?.apiKey === undefined) {
+  if (apiKey === undefined) {
     rejectUnknownProfile(name, profiles);
     throw noApiKey(name);
   }
-  const { origin } = baseUrl;
-  if (profile.apiKeyOrigin !== origin) throw keyOfAnotherOrigin(name, profile.apiKeyOrigin, origin);
-  return { profile: name, baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
-}
-
-/** The key that it prints is bound to one origin, as a stored key is. */
-function commandOf(
-  { apiKey, apiKeyOrigin }: Profile,
-  command: readonly string[],
-  { origin }: URL,
-): readonly string[] {
-  if (apiKey !== undefined) throw twoKeysOfAProfile();
-  if (apiKeyOrigin === origin) return command;
-  throw keyCommandOfAnotherOrigin(apiKeyOrigin, origin);
+  if (boundTo !== origin) throw keyOfAnotherOrigin(name, boundTo, origin);
+  return { profile: name, baseUrl, apiKey: sendable(apiKey, 'the stored API key') };
 }
 
 function rejectUnknownProfile(name: string, profiles: NonNullable<Config['profiles']>): void {
@@ -220,8 +211,9 @@ function parseConfig(text: string, path: string, onUnknown: (path: readonly stri
   } catch (cause) {
     throw configNotJson(path, placeOf(cause, text), cause);
   }
-  const { config, wrong, unknown } = configFrom(json);
-  if (wrong !== undefined) throw configInvalid(path, wrong);
+  const { wrong, unknown } = faultsInConfig(json);
+  if (wrong[0] !== undefined) throw configInvalid(path, wrong[0]);
+  const config = json as Config;
   if ((config.version ?? 0) > configVersion) throw configOfNewerVersion(path);
   unknown.forEach(onUnknown);
   return config;

@@ -31,12 +31,8 @@ const argumentList: ValueType<readonly string[]> = {
   expected: `a JSON array of a program and its arguments, such as '["pass","show","leads"]'`,
 };
 
-/** `page-size`, as a file and the command line spell it, as `pageSize`. */
-export const camelCase = (name: string): string =>
-  name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
 /** Keys of a profile that are no settings: they are stored with one. */
-export type OriginKey = 'apiKeyOrigin' | 'headersOrigin';
+export type OriginKey = 'api-key-origin' | 'headers-origin';
 
 /** A setting of a profile, declared once: what `leads config` names, checks, explains and shows. */
 export interface SettingKey extends Declaration {
@@ -106,14 +102,14 @@ const general: Readonly<Record<string, Declaration>> = {
     type: secretText('API key'),
     checkedOnUse: true,
     secret: true,
-    origin: 'apiKeyOrigin',
+    origin: 'api-key-origin',
     variable: 'LEADS_API_KEY',
     help: 'key for that address',
   },
   'api-key-command': {
     type: argumentList,
     isJson: true,
-    origin: 'apiKeyOrigin',
+    origin: 'api-key-origin',
     help: 'in place of api-key: a program that prints it, as a JSON array of its words; no shell',
   },
   timeout: {
@@ -226,17 +222,13 @@ const dialect: Readonly<Record<string, Declaration>> = {
   'api.headers': {
     type: headersType,
     isJson: true,
-    origin: 'headersOrigin',
+    origin: 'headers-origin',
     shown: (stored) => shownHeaders(stored as ExtraHeaders),
     help: `extra headers of every request to the service, as JSON: '{"x-api-version":"2"}'`,
   },
   'api.page-size': {
     type: wholeNumber(1, 999_999_999),
     help: 'leads in one request',
-  },
-  'api.proven-up-to': {
-    type: wholeNumber(1, 999_999_999),
-    help: 'up to so many leads, one answer without a next page is known to be all of them',
   },
   'api.next-seen': {
     type: trueOrFalse,
@@ -253,5 +245,5 @@ const dialect: Readonly<Record<string, Declaration>> = {
 };
 
 export const settingKeys: readonly SettingKey[] = Object.entries({ ...general, ...dialect }).map(
-  ([name, declared]) => ({ ...declared, name, path: name.split('.').map(camelCase) }),
+  ([name, declared]) => ({ ...declared, name, path: name.split('.') }),
 );

@@ -1,5 +1,4 @@
 import type { Secret } from '../secret.ts';
-import type { Dialect } from './dialect.ts';
 
 /** The global flags; their values are checked where settings are read. */
 export interface Globals {
@@ -31,15 +30,15 @@ export interface CommandKey {
   readonly apiKeyCommand: readonly string[];
 }
 
-/** Secrets are plain text in the file, which is therefore 0600. */
+/** A profile as the file holds it. Secrets are plain text there, so the file is 0600. */
 export interface Profile {
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly apiKeyCommand?: readonly string[] | undefined;
+  readonly 'base-url'?: string | undefined;
+  readonly 'api-key'?: string | undefined;
+  readonly 'api-key-command'?: readonly string[] | undefined;
   /** The origin that the key, or the command, was stored for: it is sent nowhere else. */
-  readonly apiKeyOrigin?: string | undefined;
+  readonly 'api-key-origin'?: string | undefined;
   /** The origin that the dialect's headers were stored for. */
-  readonly headersOrigin?: string | undefined;
+  readonly 'headers-origin'?: string | undefined;
   readonly timeout?: string | undefined;
   readonly retries?: number | undefined;
   readonly zone?: string | undefined;
@@ -50,12 +49,13 @@ export interface Profile {
         readonly secret?: string | undefined;
         readonly lead?: string | undefined;
         readonly id?: string | undefined;
-        readonly otherEvents?: 'accept' | 'reject' | undefined;
+        readonly 'other-events'?: 'accept' | 'reject' | undefined;
       }
     | undefined;
   readonly listen?:
-    { readonly drainDelay?: string | undefined; readonly drainTimeout?: string | undefined } | undefined;
-  readonly api?: Dialect | undefined;
+    | { readonly 'drain-delay'?: string | undefined; readonly 'drain-timeout'?: string | undefined }
+    | undefined;
+  readonly api?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface Config {

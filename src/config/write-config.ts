@@ -6,7 +6,7 @@ import { withOutputErrors } from '../files/errors.ts';
 import { regularFile } from '../files/output-place.ts';
 import { replaceFile } from '../files/replace.ts';
 import type { Host } from '../host.ts';
-import { configVersion, inKebabCase } from './check-config.ts';
+import { configVersion } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
 import { ownUserId, readConfig, withoutMark } from './load-settings.ts';
 import type { Config, Profile } from './settings.ts';
@@ -33,7 +33,7 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
         accessPropertiesByDotNotation: false,
         deserialize: (text) => JSON.parse(withoutMark(text)) as Record<string, unknown>,
       });
-      const store = inKebabCase({ ...change(before), version: configVersion });
+      const store = { ...change(before), version: configVersion };
       // Conf finds and reads the file; it would write over it where SNAP is set, and take half a write for a whole one.
       const place = await regularFile(conf.path);
       await replaceFile(place, `${JSON.stringify(store, null, 2)}\n`, {
@@ -53,16 +53,14 @@ const ownerOf = (path: string): Stats | undefined =>
   ownUserId() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined;
 
 /** Changes one profile and leaves the others alone; a profile that ends up empty is removed. */
-export function updateProfile(
+export const updateProfile = (
   context: WriteContext,
   name: string,
   change: (profile: Profile) => Profile,
-): Promise<void> {
-  const changeConfig = (config: Config): Config => {
+): Promise<void> =>
+  updateConfig(context, (config) => {
     const { [name]: current = {}, ...otherProfiles } = config.profiles ?? {};
-    const next = change(current);
-    const isEmpty = Object.keys(next).length === 0;
-    return { ...config, profiles: isEmpty ? otherProfiles : { ...otherProfiles, [name]: next } };
-  };
-  return updateConfig(context, changeConfig);
-}
+    const changed = change(current);
+    const isEmpty = Object.keys(changed).length === 0;
+    return { ...config, profiles: isEmpty ? otherProfiles : { ...otherProfiles, [name]: changed } };
+  });

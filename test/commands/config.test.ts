@@ -45,7 +45,7 @@ describe('leads config', () => {
   });
 
   it('keeps what is not known in the file, and says that it is ignored', async () => {
-    const home = homeWith({ api: { pageSize: 50 }, later: { a: 1 } });
+    const home = homeWith({ api: { 'page-size': 50 }, later: { a: 1 } });
     expect(await leads(['config', 'get', 'api.page-size'], { home })).toEqual({
       exitCode: 0,
       stdout: '50\n',
@@ -279,7 +279,7 @@ describe('leads config', () => {
 
   it('shows no password of a base URL, wherever it is from', async () => {
     const url = 'https://ann:p4ss@api.example.com';
-    const home = homeWith({ baseUrl: url });
+    const home = homeWith({ 'base-url': url });
     for (const env of [{}, { LEADS_BASE_URL: url }]) {
       for (const words of [['list'], ['list', '--json'], ['get', 'base-url']]) {
         const { stdout } = await leads(['config', ...words], { home, env });
@@ -300,7 +300,9 @@ describe('leads config', () => {
     ['ann:p4ss@api.example.com', '…@api.example.com'],
     ['https://ann@api.example.com', 'https://…@api.example.com'],
   ])('shows the base URL %j as %j', async (baseUrl, shown) => {
-    const { stdout } = await leads(['config', 'get', 'base-url'], { home: homeWith({ baseUrl }) });
+    const { stdout } = await leads(['config', 'get', 'base-url'], {
+      home: homeWith({ 'base-url': baseUrl }),
+    });
     expect(stdout).toBe(`${shown}\n`);
   });
 

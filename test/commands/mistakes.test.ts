@@ -10,7 +10,7 @@ let home: string;
 beforeAll(async () => {
   sandbox = await startSandbox({ leads: 30, seed: 7 }, { clock: systemClock });
   const { url, apiKey } = sandbox;
-  const account = { baseUrl: url, apiKey, apiKeyOrigin: new URL(url).origin };
+  const account = { 'base-url': url, 'api-key': apiKey, 'api-key-origin': new URL(url).origin };
   home = homeWith(account);
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readConfig } from '../../src/config/load-settings.ts';
-import type { Dialect } from '../../src/config/dialect.ts';
+import { type Dialect, dialectOf } from '../../src/config/dialect.ts';
 import { type SandboxOptions, type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -61,7 +61,7 @@ export async function diagnose(place: Place, ...words: readonly string[]): Promi
     ...run,
     lines,
     home,
-    dialect: readConfig(join(home, 'config')).profiles?.['default']?.api ?? {},
+    dialect: dialectOf(readConfig(join(home, 'config')).profiles?.['default'] ?? {}),
     check: (name) => lines.find((line) => line.name === name),
     learnt: (key) => lines.find((line) => line.key === `api.${key}`)?.value,
   };

@@ -29,7 +29,7 @@ describe('SIGTERM under load', () => {
   it('fails no request of those who watch /readyz, while one receiver after another is replaced', async () => {
     const inbox = join(freshHome(), 'inbox.db');
     const started = (): Promise<AdminProcess> =>
-      start(['--inbox', inbox], homeWith({ listen: { drainDelay: '1s' } }));
+      start(['--inbox', inbox], homeWith({ listen: { 'drain-delay': '1s' } }));
     const balancer = new Balancer();
     let receivers = await Promise.all([started(), started()]);
     for (const one of receivers) await balancer.add(one);
@@ -81,7 +81,7 @@ describe('SIGTERM under load', () => {
   });
 
   it('ends at once at the second signal, in the middle of the delay', async () => {
-    const listener = await start([], homeWith({ listen: { drainDelay: '1h' } }));
+    const listener = await start([], homeWith({ listen: { 'drain-delay': '1h' } }));
     listener.child.kill('SIGTERM');
     await until(async () => (await listener.admin('/readyz')).status === 503, 'not ready');
     expect(await listener.deliver({ id: 'a' })).toMatchObject({ status: 200 });

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PassThrough, Readable } from 'node:stream';
-import { inKebabCase } from '../../src/config/check-config.ts';
 import { killGroup, type Host, type Output } from '../../src/host.ts';
 import { type Clock } from '../../src/time/clock.ts';
 import type { ExitCode } from '../../src/exit-codes.ts';
@@ -48,13 +47,8 @@ export const freshHome = (): string => mkdtempSync(join(tmpdir(), 'leads-test-')
 export function homeWith(profile: object): string {
   const home = freshHome();
   mkdirSync(join(home, 'config'), { mode: 0o700 });
-  writeFileSync(
-    join(home, 'config', 'config.json'),
-    JSON.stringify(inKebabCase({ profiles: { default: profile } })),
-    {
-      mode: 0o600,
-    },
-  );
+  const config = JSON.stringify({ profiles: { default: profile } });
+  writeFileSync(join(home, 'config', 'config.json'), config, { mode: 0o600 });
   return home;
 }
 

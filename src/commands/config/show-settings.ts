@@ -1,5 +1,5 @@
 import { withoutPassword } from '../../config/base-url.ts';
-import { kebabCase, valueAt } from '../../config/check-config.ts';
+import { valueAt } from '../../config/check-config.ts';
 import { profileName, readConfig } from '../../config/load-settings.ts';
 import type { Profile } from '../../config/settings.ts';
 import { Secret } from '../../secret.ts';
@@ -94,11 +94,11 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
   const { stdout, paths, messages } = context;
   const { profile: current } = await context.settings();
   const stored = readConfig(paths.configDir).profiles ?? {};
-  const profiles = Object.entries(stored).map(([name, { baseUrl, apiKey, apiKeyCommand }]) => ({
+  const profiles = Object.entries(stored).map(([name, profile]) => ({
     name,
     current: name === current,
-    baseUrl: baseUrl === undefined ? null : withoutPassword(baseUrl),
-    hasKey: apiKey !== undefined || apiKeyCommand !== undefined,
+    baseUrl: profile['base-url'] === undefined ? null : withoutPassword(profile['base-url']),
+    hasKey: profile['api-key'] !== undefined || profile['api-key-command'] !== undefined,
   }));
   if (format === 'json') {
     await writeJson(stdout, profiles, 2);
@@ -112,7 +112,7 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
     profile.current ? '*' : '',
     profile.name,
     profile.baseUrl ?? '',
-    profile.hasKey ? (stored[profile.name]?.apiKey === undefined ? 'command' : 'stored') : '',
+    profile.hasKey ? (stored[profile.name]?.['api-key'] === undefined ? 'command' : 'stored') : '',
   ]);
   const fit = { whole: ['', 'PROFILE', 'BASE URL'], narrowing: [{ drop: 'API KEY' }] };
   await writeTable(['', 'PROFILE', 'BASE URL', 'API KEY'], rows, fit, context);
@@ -124,7 +124,7 @@ export function findSetting(name: string): SettingKey {
   const key = settingKeys.find((candidate) => candidate.name === name);
   if (key !== undefined) return key;
   const names = settingKeys.map((candidate) => candidate.name);
-  const inGroup = names.find((candidate) => candidate.endsWith(`.${kebabCase(name)}`));
+  const inGroup = names.find((candidate) => candidate.endsWith(`.${name}`));
   throw new UsageError(`there is no setting '${name}'`, {
     hint: didYouMean(inGroup ?? name, names) ?? `settings: ${names.join(', ')}`,
   });

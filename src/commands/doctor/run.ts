@@ -90,7 +90,7 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
 }
 
 function rejectOtherService({ profile, baseUrl }: Settings, { paths }: Pick<Context, 'paths'>): void {
-  const stored = readConfig(paths.configDir).profiles?.[profile]?.baseUrl;
+  const stored = readConfig(paths.configDir).profiles?.[profile]?.['base-url'];
   if (stored === undefined || baseUrl === undefined || new URL(stored).origin === baseUrl.origin) return;
   throw new UsageError(`profile '${profile}' is for ${stored}, and this is ${baseUrl.origin}`, {
     hint: 'name another --profile for it',

@@ -22,7 +22,7 @@ export async function run(flags: LoginOptions, context: Context): Promise<Outcom
   rejectForeignHeaders(settings, baseUrl);
   const label = 'API key';
   const stored = readConfig(context.paths.configDir).profiles?.[profile];
-  if (stored?.apiKeyCommand !== undefined) throw twoKeysOfAProfile();
+  if (stored?.['api-key-command'] !== undefined) throw twoKeysOfAProfile();
   const apiKey =
     flags.apiKeyFile === undefined
       ? await secretFromPerson(label, context)
@@ -30,9 +30,9 @@ export async function run(flags: LoginOptions, context: Context): Promise<Outcom
   if (flags.check) await tryKey({ profile, baseUrl, apiKey }, context);
   await updateProfile(context, profile, (stored) => ({
     ...stored,
-    baseUrl: baseUrl.href.replace(/\/$/, ''),
-    apiKey: apiKey.reveal(),
-    apiKeyOrigin: baseUrl.origin,
+    'base-url': baseUrl.href.replace(/\/$/, ''),
+    'api-key': apiKey.reveal(),
+    'api-key-origin': baseUrl.origin,
   }));
   const where = profile === 'default' ? '' : ` in profile '${profile}'`;
   context.messages.say(

@@ -1,4 +1,4 @@
-import { faultyPathInProfile } from '../../config/check-config.ts';
+import { faultyPathInDialect } from '../../config/check-config.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { UsageError } from '../../errors.ts';
 import type { Json } from '../../json/exact.ts';
@@ -68,9 +68,9 @@ export function checkClientOptions(options: ClientOptions): void {
   if (retries !== undefined && !(Number.isInteger(retries) && retries >= 0)) {
     throw new UsageError('retries is not a whole number from 0');
   }
-  const path = faultyPathInProfile({ api: withoutUndefined(dialect ?? {}) });
+  const path = faultyPathInDialect(withoutUndefined(dialect ?? {}));
   if (path !== undefined) {
-    throw new UsageError(`${['dialect', ...path.slice(1)].join('.')} is not what a dialect holds there`, {
+    throw new UsageError(`${['dialect', ...path].join('.')} is not what a dialect holds there`, {
       hint: "'leads help dialect' lists what a dialect holds",
     });
   }

@@ -135,7 +135,7 @@ describe('listen --admin', () => {
   });
 });
 
-const drained = (drainDelay: string): string => homeWith({ listen: { drainDelay } });
+const drained = (drainDelay: string): string => homeWith({ listen: { 'drain-delay': drainDelay } });
 
 describe('listen.drain-delay', () => {
   it('takes deliveries after a signal, says 503 at /readyz, and closes each connection behind its answer', async () => {
@@ -197,7 +197,7 @@ describe('listen.drain-timeout', () => {
       if (!hold) answering(200)(received, response);
     });
     const argv = ['--http', '--forward-to', behind.url];
-    const listener = await start(argv, homeWith({ listen: { drainTimeout: '300ms' } }));
+    const listener = await start(argv, homeWith({ listen: { 'drain-timeout': '300ms' } }));
     expect((await listener.post({ id: 'a' })).status).toBe(200);
     await expect.poll(() => behind.received.length).toBe(1);
     const stopped = listener.interrupt();
