@@ -75,8 +75,6 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     takesOtherEvents: webhook['other-events'] === 'accept',
     /** After a signal, `listen` goes on so long. */
     drainDelayMs: parseDuration(listen['drain-delay'] ?? '0s') ?? 0,
-    /** At its end, deliveries in flight get so long. */
-    drainTimeoutMs: parseDuration(listen['drain-timeout'] ?? '5s') ?? 5000,
     timeoutMs: timeout(globals.timeout, profile.timeout),
     retries: retries(globals.retries, profile.retries),
     zone: profile.zone ?? 'UTC',

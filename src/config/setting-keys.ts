@@ -161,11 +161,6 @@ const general: Readonly<Record<string, Declaration>> = {
     default: '0s',
     help: 'after Ctrl-C or SIGTERM, listen goes on so long while /readyz says 503',
   },
-  'listen.drain-timeout': {
-    type: drainTime,
-    default: '5s',
-    help: 'how long deliveries in flight get when listen ends',
-  },
   'webhook.other-events': {
     type: oneOf(['accept', 'reject']),
     help: 'genuine deliveries without a lead or a person: accept keeps the last 1,000 as other and answers 200 (default: reject)',

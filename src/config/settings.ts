@@ -52,9 +52,7 @@ export interface Profile {
         readonly 'other-events'?: 'accept' | 'reject' | undefined;
       }
     | undefined;
-  readonly listen?:
-    | { readonly 'drain-delay'?: string | undefined; readonly 'drain-timeout'?: string | undefined }
-    | undefined;
+  readonly listen?: { readonly 'drain-delay'?: string | undefined } | undefined;
   readonly api?: Readonly<Record<string, unknown>> | undefined;
 }
 

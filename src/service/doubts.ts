@@ -66,11 +66,7 @@ export class Doubts {
       overlaps: options.readsOnce !== true,
       isMet: (record) => readings.isMet(record),
       isFiltered: this.#isFiltered,
-      isKnownList:
-        options.isKnownList === true ||
-        from.style !== 'start' ||
-        ids.size > 0 ||
-        params.nextSeen,
+      isKnownList: options.isKnownList === true || from.style !== 'start' || ids.size > 0 || params.nextSeen,
       since: query.since,
       hasOldestBefore: () => oldest !== undefined && this.#isMet(oldest),
     };

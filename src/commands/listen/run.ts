@@ -47,6 +47,8 @@ async function closeAll(closers: Closers): Promise<void> {
   }
 }
 
+/** Deliveries in flight get so long at the end, in milliseconds. */
+const drainTimeoutMs = 5000;
 /** How much longer the reader of stdout has than the deliveries, so that the last of them are shown; in milliseconds. */
 const stdoutExtraMs = 1000;
 
@@ -54,7 +56,6 @@ const stdoutExtraMs = 1000;
 async function listen(session: ListenSession): Promise<Outcome> {
   const { flags, context, settings, verifier, targets, stop, closers } = session;
   const { messages } = context;
-  const drainMs = settings.drainTimeoutMs;
   closers.push(dropDeliveries(session));
   onAbort(stop.stopping, () => sayStopping(settings.drainDelayMs, context));
   const runRounds = backfillRounds(session);
@@ -72,9 +73,9 @@ async function listen(session: ListenSession): Promise<Outcome> {
   const rounds = runRounds?.(receiver, output);
 
   const cause = await stop.reached;
-  stdout.giveUpAfter(drainMs + stdoutExtraMs);
+  stdout.giveUpAfter(drainTimeoutMs + stdoutExtraMs);
   await drained(session, async () => {
-    await Promise.all([rounds, forwarded, server.close(drainMs)]);
+    await Promise.all([rounds, forwarded, server.close(drainTimeoutMs)]);
     await receiver.idle();
     await Promise.all(workers.map((worker) => worker.idle()));
   });
@@ -129,13 +130,13 @@ const lastAnswersMs = 500;
 
 /** Opens the page, the receiver's port and that of `--admin`, prints where they are, and follows their files from then on. */
 async function openSockets(session: ListenSession, receiver: Receiver, output: DeliveryOutput) {
-  const { flags, context, settings, verifier, credentials, stop, closers } = session;
+  const { flags, context, verifier, credentials, stop, closers } = session;
   if (flags.inspect !== undefined) {
     const page = await startInspect(session, flags.inspect);
     closers.push(() => page.close());
   }
   const server = await openServer(session, receiver);
-  closers.push(() => server.close(settings.drainTimeoutMs));
+  closers.push(() => server.close(drainTimeoutMs));
   const admin = await startAdmin(session);
   if (admin !== undefined) closers.push(() => admin.close(lastAnswersMs));
   await output.listening({ ...server.listening, admin: admin?.url });
@@ -150,10 +151,10 @@ async function openSockets(session: ListenSession, receiver: Receiver, output: D
 }
 
 /** Waits until `finish` has resolved. After the time of the drain, attempts of targets are aborted. */
-async function drained({ context, settings, attempts }: ListenSession, finish: () => Promise<void>) {
+async function drained({ context, attempts }: ListenSession, finish: () => Promise<void>) {
   const over = new AbortController();
   const finished = finish().finally(() => over.abort());
-  await Promise.race([finished, slept(context.clock, settings.drainTimeoutMs, over.signal)]);
+  await Promise.race([finished, slept(context.clock, drainTimeoutMs, over.signal)]);
   attempts.abort();
   await finished;
 }
