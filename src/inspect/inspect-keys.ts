@@ -7,8 +7,6 @@ interface InspectKeysOptions {
   readonly clock: Pick<Clock, 'steady'>;
   /** The printed key is used, and there is a next one. */
   readonly onNext: () => void;
-  /** Called for keys that never existed: the first one, the tenth, the hundredth. */
-  readonly onWrong: (count: number) => void;
 }
 
 const unusedKeyMs = 600_000;
@@ -37,9 +35,7 @@ export class InspectKeys {
   readonly #options: InspectKeysOptions;
   #key = newSecret();
   #usableUntil: number;
-  readonly #used = new Map<string, true>();
   readonly #sessions = new Map<string, Session>();
-  #wrong = 0;
 
   constructor(options: InspectKeysOptions) {
     this.#options = options;
@@ -52,15 +48,9 @@ export class InspectKeys {
 
   /** A key works once. Undefined for any other key, and for one that is too old. */
   exchange(key: string): WireSession | undefined {
-    const { clock, onNext, onWrong } = this.#options;
-    if (digest(key) !== digest(this.#key.reveal())) {
-      if (this.#used.has(digest(key))) return undefined;
-      this.#wrong += 1;
-      if (/^10*$/.test(String(this.#wrong))) onWrong(this.#wrong);
-      return undefined;
-    }
+    const { clock, onNext } = this.#options;
+    if (digest(key) !== digest(this.#key.reveal())) return undefined;
     const isLate = clock.steady() >= this.#usableUntil;
-    setNewest(this.#used, digest(key), true, mostRemembered);
     this.#key = newSecret();
     this.#usableUntil = clock.steady() + unusedKeyMs;
     onNext();

@@ -25,8 +25,6 @@ export interface InspectServerOptions extends Omit<ApiParts, 'keys' | 'clock'> {
   readonly clock: Pick<Clock, 'now' | 'steady' | 'sleep'>;
   readonly pageFile?: (name: PageFileName) => Uint8Array;
   readonly onNextUrl: (url: string) => void;
-  /** Called for the first wrong key, the tenth, the hundredth. */
-  readonly onWrongKey: (count: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -41,11 +39,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   const { clock, onError } = options;
   let hosts: readonly string[] = [];
   const url = (): string => `http://${hosts[0] ?? ''}/#${keyParameter}=${keys.key.reveal()}`;
-  const keys = new InspectKeys({
-    clock,
-    onNext: () => options.onNextUrl(url()),
-    onWrong: options.onWrongKey,
-  });
+  const keys = new InspectKeys({ clock, onNext: () => options.onNextUrl(url()) });
   const parts = { ...options, keys };
   const contents = new Map(
     files.map(([path, name, type]) => [path, { type, content: (options.pageFile ?? pageFile)(name) }]),

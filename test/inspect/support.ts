@@ -60,7 +60,6 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
     clock: options.clock ?? systemClock,
     pageFile: (name) => Buffer.from(`the file ${name} ${'.'.repeat(2000)}`),
     onNextUrl: () => undefined,
-    onWrongKey: () => undefined,
     onError: (error) => {
       throw error;
     },

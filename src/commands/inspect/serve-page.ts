@@ -10,7 +10,7 @@ import {
   openInspectServer,
 } from '../../inspect/open-inspect-server.ts';
 
-interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | 'onNextUrl' | 'onWrongKey'> {
+interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | 'onNextUrl'> {
   readonly open: boolean;
 }
 
@@ -27,12 +27,6 @@ export async function servePage(
       void removeFile();
       messages.say('the page was opened; its next address, for another browser:');
       stderr.write(`${url}\n`);
-    },
-    onWrongKey(count) {
-      const times = count === 1 ? 'a wrong key was' : `${count} wrong keys were`;
-      messages.warn(
-        `${times} tried at the page: an address of an earlier run, or somebody else on this machine`,
-      );
     },
     onError: (error) => messages.note('inspect', `a request of the page failed: ${messageOf(error)}`),
   });
