@@ -254,7 +254,7 @@ function repairSchedule(hasAcknowledged: () => boolean, now: () => number): Retr
 const mayPass = (result: PostResult): boolean =>
   result.ok
     ? result.status >= 500 || [408, 425, 429].includes(result.status)
-    : !/CERT|SIGNATURE|ISSUER|SSL|EPROTO|^HPE_|^UNASKED_CONTINUE$|^UNSENDABLE$/.test(result.code);
+    : !/CERT|SIGNATURE|ISSUER|SSL|EPROTO|^HPE_|^UNASKED_CONTINUE$/.test(result.code);
 
 /** Makes leads durable. Rejects with a `CannotStoreError`. */
 export type StoreLeads = (leads: readonly LostLead[]) => Promise<void>;

@@ -92,6 +92,3 @@ export const isPlainHttpAnswer = (message: string): boolean => /wrong version nu
 /** Whether a connection without TLS was closed without an answer, as servers do that expect TLS. */
 export const isClosedOnPlainHttp = (code: string): boolean =>
   code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';
-
-/** The code of a request with a header that the client does not send, such as `Expect`. */
-export const unsendable = 'UNSENDABLE';

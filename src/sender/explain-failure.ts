@@ -32,7 +32,6 @@ const explanations: readonly (readonly [RegExp, (code: string) => string])[] = [
   [/NO_APPLICATION_PROTOCOL/, (code) => `it speaks HTTP/2 only (${code})`],
   [/^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/, (code) => `TLS failed (${code}): does it speak plain HTTP?`],
   [/^UNASKED_CONTINUE$/, () => 'it answered 100 Continue, which was not asked for'],
-  [/^UNSENDABLE$/, () => 'a header of the request cannot be sent'],
   [/^HPE_HEADER_OVERFLOW$/, () => 'the headers of its answer are too long'],
   [/^HPE_INVALID$/, () => 'its answer is not HTTP'],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, (code) => `its certificate is for another host name (${code})`],

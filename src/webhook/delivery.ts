@@ -72,8 +72,12 @@ export function trimBlanks(value: string): string {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
-/** The name in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for a text that is not a name. */
+/** Connections and clients decide these: a client refuses to send another value. */
+const ofConnection = /^(connection|keep-alive|transfer-encoding|upgrade|expect|host|content-length)$/i;
+
+/** The name in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for a text that cannot be the name of a credential's header. */
 export function fieldName(name: string): string {
-  if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return name.toLowerCase();
+  const isToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
+  if (isToken && !ofConnection.test(name)) return name.toLowerCase();
   throw invalidHeaderName(name);
 }

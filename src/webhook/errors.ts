@@ -30,7 +30,8 @@ export const wrongSchemePart = (part: string, expected: string) =>
 export const straySchemePart = (part: string, owners: readonly string[], scheme: string) =>
   new ConfigError(`${part} belongs to the scheme ${owners.join(' or ')}, and this one is '${scheme}'`);
 
-export const invalidHeaderName = (name: string) => new ConfigError(`'${name}' is not the name of a header`);
+export const invalidHeaderName = (name: string) =>
+  new ConfigError(`'${name}' is not the name of a header that can hold a credential`);
 
 export const emptySecret = () => new ConfigError('the webhook secret is empty');
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { TunnelError, unaskedContinue, unsendable } from '../errors.ts';
+import { TunnelError, unaskedContinue } from '../errors.ts';
 
 export type ExchangeEnd =
   | {
@@ -104,8 +104,6 @@ function failureOf({ code, name, message }: NodeJS.ErrnoException): { code: stri
   if (code === 'UND_ERR_SOCKET' && message === 'bad response')
     return { code: unaskedContinue, detail: 'it answered 100 Continue, which was not asked for' };
   if (code === 'UND_ERR_SOCKET' && message === 'bad upgrade') return { code: 'HPE_INVALID', detail: message };
-  if (/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/.test(code ?? ''))
-    return { code: unsendable, detail: message };
   // undici's parser gives no codes.
   if (name === 'HTTPParserError')
     return { code: message.endsWith('(Invalid EOF state)') ? 'ECONNRESET' : 'HPE_INVALID', detail: message };

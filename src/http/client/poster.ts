@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import UndiciRequest from 'undici/lib/core/request.js';
 import { longestTimerMs } from '../../time/time-text.ts';
 import { OriginPools } from './origin-pools.ts';
 import { type ExchangeEnd, PostExchange } from './post-exchange.ts';
@@ -65,7 +64,6 @@ export function createPoster(options: PosterOptions): Poster {
         }
         try {
           const { origin, sent } = outgoing(request, proxy);
-          rejectUnsendable(origin, sent, exchange);
           pools.of(origin).dispatch(sent, exchange);
         } catch (error) {
           exchange.onResponseError(undefined, error as Error);
@@ -109,12 +107,4 @@ function outgoing(
       headers: [...sent.headers, ...Object.entries(proxyHeaders).flat()],
     },
   };
-}
-
-/**
- * Throws what undici throws for a header that it does not send, such as `Expect`. A pool would take the connection of such a
- * request for a busy one for ever.
- */
-function rejectUnsendable(origin: string, sent: Dispatcher.DispatchOptions, exchange: PostExchange): void {
-  new UndiciRequest(origin, sent, exchange);
 }

@@ -16,13 +16,3 @@ declare module 'undici/lib/core/connect.js' {
   import { buildConnector } from 'undici';
   export default buildConnector;
 }
-
-declare module 'undici/lib/core/request.js' {
-  import type { Dispatcher } from 'undici';
-  const Request: new (
-    origin: string,
-    options: Dispatcher.DispatchOptions,
-    handler: Dispatcher.DispatchHandler,
-  ) => object;
-  export default Request;
-}

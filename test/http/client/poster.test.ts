@@ -171,21 +171,6 @@ test('an answer without a body is whole, whatever length its headers give', asyn
   expect(await client(url).post()).toBe('204 ');
 });
 
-test('a header that cannot be sent is a failure, after which the connection is free', async () => {
-  const { url } = await serve((socket) => socket.write(ok));
-  const { poster, post } = client(url);
-  for (const [name, value] of [
-    ['Expect', '100-continue'],
-    ['Keep-Alive', '5'],
-    ['Transfer-Encoding', 'chunked'],
-    ['X-A', 'line\nfeed'],
-  ] as const) {
-    const result = await poster.post({ url, headers: [[name, value]], body: Buffer.from('the end') });
-    expect(result).toMatchObject({ ok: false, code: 'UNSENDABLE' });
-  }
-  expect(await post()).toBe('200 ok');
-});
-
 test('nothing is sent after the poster was closed', async () => {
   const { url, requests } = await serve((socket) => socket.write(ok));
   const { poster, post } = client(url);

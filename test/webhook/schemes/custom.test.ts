@@ -162,6 +162,7 @@ test('a time is accepted within the configured tolerance, in the past and in the
 test.each<[string, SchemeOptions]>([
   ['no header', { signatureHeader: undefined }],
   ['no header name', { signatureHeader: 'x sig' }],
+  ['a header that no client sends as it is told', { signatureHeader: 'Expect' }],
   ['one header for two things', { signatureHeader: 'X-Sig', timestampHeader: 'x-sig' }],
   ['a body that is not signed', { signedContent: '{timestamp}', timestampHeader: 'x-time' }],
   ['an unknown part', { signedContent: '{body}{host}' }],
