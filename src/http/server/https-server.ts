@@ -20,7 +20,6 @@ import { type HandshakeFailure, handshakeProblem, listenError } from '../errors.
 import {
   closeAfterAnswer,
   type ParserError,
-  prefersHtml,
   rejectConnection,
   rejectionFor,
   rejectRequest,
@@ -41,7 +40,7 @@ import {
 } from './server-options.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
-import { type Answer, sendAnswer, sendPage, withHeaders } from './send-answer.ts';
+import { type Answer, sendAnswer, withHeaders } from './send-answer.ts';
 
 /**
  * Listens for deliveries over HTTP/1.1, with TLS 1.2 or 1.3 unless plain HTTP is configured, and limits what any client
@@ -249,15 +248,6 @@ function handleRequest(exchange: Exchange): void {
   const head = validateHeaders(request, state.limits);
   if ('status' in head) {
     rejectRequest(exchange, head);
-    return;
-  }
-  const { page } = state.options;
-  if (page !== undefined && request.method === 'GET' && prefersHtml(request.headers.accept)) {
-    request.once('end', () => {
-      connection.hasCompletedRequest = true;
-    });
-    request.resume();
-    sendPage(response, page, state.isDraining);
     return;
   }
   const body = new IncomingBody(state, connection, {

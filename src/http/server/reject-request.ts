@@ -73,22 +73,6 @@ export function rejectConnection(
 const answerTo = (rejected: Rejection, { options }: Pick<ServerState, 'options'>): Answer =>
   withHeaders((options.rejectionAnswer ?? answerForOutcome)(rejected), options.headers);
 
-/**
- * Whether `Accept` names HTML and prefers it to JSON, as browsers do when a person opens an address (RFC 9110, section
- * 12.5.1).
- */
-export function prefersHtml(accept: string | undefined): boolean {
-  const weights = new Map<string, number>();
-  for (const range of (accept ?? '').toLowerCase().split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    weights.set(type, weight === undefined ? 1 : Number(weight.slice(2)));
-  }
-  const html = weights.get('text/html') ?? 0;
-  const json = weights.get('application/json') ?? weights.get('application/*') ?? weights.get('*/*') ?? 0;
-  return html > json;
-}
-
 export type ParserError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
 
 /** The answer to an error of the HTTP parser or a time-out; undefined when the client cannot be answered any more. */

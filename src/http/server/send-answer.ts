@@ -25,17 +25,6 @@ const jsonText = (body: object | undefined): NonNullable<Answer['text']> => ({
   content: body === undefined ? '' : JSON.stringify(body),
 });
 
-/** Answers a person who opened the address in a browser: it takes POST requests only. `page` is HTML. */
-export function sendPage(response: ServerResponse, page: string, isLast: boolean): void {
-  const headers = {
-    'content-security-policy': "default-src 'none'; img-src data:; frame-ancestors 'none'",
-    'cache-control': 'no-store',
-    allow: 'POST',
-  };
-  const text = { type: 'text/html; charset=utf-8', content: page };
-  sendAnswer(response, { status: 405, text, headers }, isLast);
-}
-
 export const withHeaders = <A extends Pick<Answer, 'headers'>>(answer: A, headers: Answer['headers']): A =>
   headers === undefined ? answer : { ...answer, headers: { ...headers, ...answer.headers } };
 

@@ -33,7 +33,6 @@ export interface HttpServerOptions {
   readonly checkHead?: ((delivery: Delivery) => Rejection | undefined) | undefined;
   /** The answer to a request that is rejected before it is complete, or could not be parsed. Default: as a receiver answers. */
   readonly rejectionAnswer?: ((rejected: Rejection) => Answer) | undefined;
-  readonly page?: string | undefined;
   readonly onError: (error: unknown, delivery: Delivery) => void;
   /** Called for a request that is rejected before it is a complete delivery, with the part of it that was received. */
   readonly onRejected?: ((rejected: Rejection, received: Delivery) => void) | undefined;

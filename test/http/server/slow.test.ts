@@ -96,16 +96,6 @@ test('an idle connection stays open between requests, and is closed after its ow
   expect(receiver.rejected).toEqual([]);
 });
 
-test('a browser that was shown the page may stay', async () => {
-  const receiver = await start({ limits: { requestMs: 100, idleMs: 500 }, page: '<p>a receiver</p>' });
-  const wire = await openWire(receiver.port);
-  wire.send('GET / HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n');
-  await wire.until(/a receiver/);
-  const since = performance.now();
-  expect(await lived(wire, since)).toBeGreaterThan(490);
-  expect(receiver.rejected).toEqual([]);
-});
-
 test('the server waits for a slow handler', async () => {
   const receiver = await start({
     limits: { requestMs: 60, answerMs: 60 },

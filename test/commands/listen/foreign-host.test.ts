@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { leads } from '../../support/run.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
 import { listenInEachTest } from './support.ts';
 
@@ -18,31 +17,6 @@ async function answerTo(url: string, request: string): Promise<string> {
 
 const postTo = (host: string, ...headers: string[]): string =>
   post('{"id":"a"}', [...json, ...headers]).replace('Host: localhost', `Host: ${host}`);
-
-describe('somebody who opens the address in a browser', () => {
-  const get = (accept: string) => `GET / HTTP/1.1\r\nHost: localhost\r\nAccept: ${accept}\r\n\r\n`;
-
-  it('gets a page that says what this is, and is not kept as a rejected delivery', async () => {
-    const listener = await start(['--http', '--format', 'events']);
-    const text = await answerTo(listener.url, get('text/html,application/xhtml+xml,*/*;q=0.8'));
-    expect(text).toMatch(/^HTTP\/1\.1 405 /);
-    expect(text).toMatch(/\r\nallow: POST\r\n/i);
-    expect(text).toMatch(/\r\ncontent-type: text\/html; charset=utf-8\r\n/i);
-    expect(text).toContain('receiver of leads');
-    await listener.stop();
-    expect(listener.events().map(({ type }) => type)).toEqual(['listening', 'summary']);
-    const stored = await leads(['inbox', 'list', '--json'], { home: listener.home });
-    expect(JSON.parse(stored.stdout)).toEqual([]);
-  });
-
-  it('is told apart from a program, whose GET is a rejected delivery', async () => {
-    const listener = await start(['--http', '--format', 'events']);
-    const text = await answerTo(listener.url, get('*/*'));
-    expect(text).toMatch(/^HTTP\/1\.1 405 [^]*"error":"wrong_method"/);
-    await listener.stop();
-    expect(listener.events()[1]).toMatchObject({ verdict: 'rejected', reason: 'wrong_method' });
-  });
-});
 
 describe('with --http --no-verify, a request', () => {
   it.each(['localhost:8443', '127.0.0.1:1', '[::1]', 'app.localhost', 'LOCALHOST'])(
