@@ -25,7 +25,6 @@ export function replayTarget(options: ReplayOptions, signer: Signer | undefined)
     ...options,
     // The inbox does not keep which scheme verified a delivery.
     scheme: undefined,
-    keepBody: false,
     headersOf: (request) => [
       ...(signer === undefined ? [] : signatureHeaders(signer, contentOf(request), options.now())),
       ...(signer?.headers ?? []),

@@ -138,7 +138,6 @@ async function deliverTo(
     scheme: undefined,
     proxy: proxyFor(to, context.env),
     timeoutMs,
-    keepBody: false,
     trust: trustIn(await authorityFor(to, context.paths.dataDir)),
     now: () => clock.now(),
     signal,

@@ -191,7 +191,6 @@ export default command({
       what: 'one for each attempt to forward a lead',
       type: 'forward',
       fields: members('at leadId target attempt state ok answer status durationMs dueAt'),
-      sometimes: ['body'],
     },
     {
       what: 'the deliveries with --format redacted',

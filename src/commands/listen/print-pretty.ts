@@ -50,11 +50,11 @@ export function prettyPrinter(
 }
 
 function attemptText({ at: endedAt, attempt, state, retryInMs, result }: ForwardAttempt): string {
-  const { answer, durationMs, body = '' } = result;
+  const { answer, durationMs } = result;
   const times = attempt > 1 ? `attempt ${attempt}: ` : '';
   const retry = retryInMs === undefined ? '' : `, again at ${timeOfDay(endedAt + retryInMs)}`;
   const next = state === 'dead' ? ', dead' : retry;
-  return `${times}${answer} (${formatDuration(durationMs)})${next} ${body}`.trimEnd();
+  return `${times}${answer} (${formatDuration(durationMs)})${next}`;
 }
 
 function subject(event: AnsweredDelivery): string {

@@ -183,7 +183,7 @@ function eventsPrinter(isTerminal: boolean, members?: string[]): Printer {
       return line(`${json.slice(0, -1)},"lead":${lead === undefined ? 'null' : utf8(lead)}}`);
     },
     forward({ at: endedAt, leadId, target, attempt, state, retryInMs, result }) {
-      const { ok, answer, status = null, durationMs, body } = result;
+      const { ok, answer, status = null, durationMs } = result;
       const dueAt = retryInMs === undefined ? null : new Date(endedAt + retryInMs).toISOString();
       const record = {
         type: 'forward',
@@ -197,7 +197,6 @@ function eventsPrinter(isTerminal: boolean, members?: string[]): Printer {
         status,
         durationMs,
         dueAt,
-        body,
       };
       return line(JSON.stringify(record, members));
     },

@@ -189,10 +189,10 @@ export async function openTarget(definition: TargetDefinition, options: OpenTarg
 }
 
 async function openPlace(
-  { to, keepPath, where }: TargetDefinition,
+  { to, keepPath }: TargetDefinition,
   { context, env, timeoutMs, scheme, host, note, signal }: OpenTargetOptions,
 ): Promise<Target> {
-  const { clock, globals, killGroup, messages, paths, pid } = context;
+  const { clock, killGroup, messages, paths, pid } = context;
   if ('exec' in to) {
     return execTarget({ host, timeoutMs, signal, command: to.exec, env, messages, killGroup });
   }
@@ -204,9 +204,8 @@ async function openPlace(
     scheme,
     signal,
     url: to.forward,
-    keepPath: keepPath ? { urlSaidBy: where } : undefined,
+    keepPath,
     proxy: proxyFor(to.forward, context.env),
-    keepBody: globals.verbose,
     trust: trustIn(await authorityFor(to.forward, paths.dataDir)),
     now: () => clock.now(),
   });

@@ -9,25 +9,18 @@ import type { Target, TargetResult } from './target.ts';
 
 interface ForwardOptions {
   readonly url: URL;
-  /**
-   * The path and query of each delivery go behind the path of `url`; default: they are left out. `urlSaidBy` names the URL
-   * in the result of a delivery whose path leads out of it.
-   */
-  readonly keepPath?: { readonly urlSaidBy: string } | undefined;
+  /** The path and query of each delivery go behind the path of `url`; default: they are left out. */
+  readonly keepPath?: boolean;
   /** Name of the scheme that verifies deliveries; undefined where that is not known any more. */
   readonly scheme: string | undefined;
   readonly proxy: URL | undefined;
   readonly timeoutMs: number;
-  readonly keepBody: boolean;
   readonly trust?: TlsTrust | undefined;
   readonly headersOf?: HeadersOf | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
-
-/** An answer's body is kept up to so many characters: enough to see what the app said. */
-const keptBody = 1000;
 
 const longestReason = 200;
 /** A shorter part of a header is an ordinary word. */
@@ -41,7 +34,7 @@ const connections = 64;
  * its `Location`.
  */
 export function forwardTarget(options: ForwardOptions): Target {
-  const { keepPath, scheme, proxy, timeoutMs, keepBody, trust, headersOf, now, signal } = options;
+  const { keepPath = false, scheme, proxy, timeoutMs, trust, headersOf, now, signal } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, timeoutMs, trust, proxy, now: () => performance.now() });
   if (signal.aborted) poster.close();
@@ -59,7 +52,7 @@ export function forwardTarget(options: ForwardOptions): Target {
   };
   const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
     if (message === undefined) {
-      const answer = `its path leads out of ${keepPath?.urlSaidBy ?? url.href}`;
+      const answer = `its path leads out of ${url.href}`;
       return { to: 'forward', ok: false, answer, durationMs: 0 };
     }
     const posted = await poster.post(message);
@@ -71,13 +64,12 @@ export function forwardTarget(options: ForwardOptions): Target {
     }
     const { status } = posted;
     const ok = status >= 200 && status < 300;
-    const body = keepBody ? redacted(posted.body.toString('utf8')).slice(0, keptBody) : undefined;
     const { 'retry-after': retryAfter, date } = posted.headers;
     const location = status >= 300 && status < 400 ? posted.headers['location'] : undefined;
-    const reason = ok || keepBody ? undefined : reasonIn(posted.body, message.headers);
+    const reason = ok ? undefined : reasonIn(posted.body, message.headers);
     const statusText = reason === undefined ? String(status) : `${status}: ${reason}`;
     const answer = location === undefined ? statusText : `${status}, Location: ${redacted(location)}`;
-    const result = { to: 'forward', ok, answer, durationMs, status, body } as const;
+    const result = { to: 'forward', ok, answer, durationMs, status } as const;
     if (ok) return result;
     const isDown = status >= 500 || status === 429 ? true : undefined;
     return { ...result, isDown, retryAfterMs: retryAfterMs(retryAfter, now(), date) };
@@ -87,7 +79,7 @@ export function forwardTarget(options: ForwardOptions): Target {
     isWhole: true,
     concurrency: connections,
     deliver(checked, attempt) {
-      const to = { url, credentials, keepPath: keepPath !== undefined, scheme, headersOf };
+      const to = { url, credentials, keepPath, scheme, headersOf };
       return forward(forwardRequest(checked, attempt, to));
     },
     close() {

@@ -15,7 +15,6 @@ export interface TargetResult {
   readonly isInterrupted?: true | undefined;
   /** The wait that an HTTP answer asks for. */
   readonly retryAfterMs?: number | undefined;
-  readonly body?: string | undefined;
 }
 
 export interface Target {
