@@ -34,22 +34,11 @@ export interface ErrorDetails {
   readonly requestId?: string | undefined;
 }
 
-/** The key of an error under which the brands of its classes are. */
-const brands = Symbol.for('leads-cli/errors');
-
 /**
  * An expected failure, whose code says of which class. Its hint names options of the library; `describe` gives the hint of the
  * command line. Anything else that is thrown is a bug.
  */
 export abstract class LeadsError extends Error {
-  /**
-   * The name of the class, whatever a bundler calls it. `instanceof` compares it: an application may have several copies of this
-   * code.
-   *
-   * @internal
-   */
-  static readonly brand: string = 'LeadsError';
-
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
   /**
@@ -66,11 +55,7 @@ export abstract class LeadsError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     // Not enumerable: an application that prints the members of the error gets texts.
     Object.defineProperty(this, 'details', { value: details });
-    const names: string[] = [];
-    for (let base = new.target; base.brand; base = Object.getPrototypeOf(base) as typeof base)
-      names.push(base.brand);
-    Object.defineProperty(this, brands, { value: names });
-    this.name = isBranded(new.target) ? new.target.brand : new.target.name;
+    this.name = new.target.name;
     this.hint = hintFor(details.hint, library);
     this.status = details.status;
     this.requestId = details.requestId;
@@ -80,79 +65,45 @@ export abstract class LeadsError extends Error {
   get kind(): string | undefined {
     return this.details.kind;
   }
-
-  /** @internal */
-  static override [Symbol.hasInstance](thrown: unknown): boolean {
-    if (!isBranded(this)) return Function.prototype[Symbol.hasInstance].call(this, thrown);
-    const names = (thrown as { readonly [brands]?: readonly string[] } | null | undefined)?.[brands];
-    return names?.includes(this.brand) === true;
-  }
 }
-
-/** A class that an application derives has no brand of its own. */
-const isBranded = (errorClass: object): boolean => Object.hasOwn(errorClass, 'brand');
 
 /** Unknown command, flag or value. */
 export class UsageError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'UsageError';
-
   readonly code = 'usage';
 }
 
 /** No API key, no base URL, unreadable configuration. */
 export class ConfigError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'ConfigError';
-
   readonly code = 'config';
 }
 
 /** The service rejected the key. */
 export class KeyRejectedError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'KeyRejectedError';
-
   readonly code = 'key_refused';
 }
 
 /** The service could not be reached, or kept failing, or kept rate-limiting. */
 export class ServiceError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'ServiceError';
-
   readonly code = 'service_unavailable';
 }
 
 /** The service's answer, or an input file, is not what it must be. */
 export class DataError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'DataError';
-
   readonly code = 'invalid_data';
 }
 
 /** There is no lead, or no delivery, of the id that was asked for: the run itself worked. */
 export class LeadNotFoundError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'LeadNotFoundError';
-
   readonly code = 'lead_not_found';
 }
 
 /** Output could not be written: disk full, I/O error. */
 export class OutputError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'OutputError';
-
   readonly code = 'output';
 }
 
 /** The run was ended before it was complete, by a signal or by the reader of stdout: output is incomplete. */
 export class InterruptedError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'InterruptedError';
-
   readonly code = 'interrupted';
   readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
 

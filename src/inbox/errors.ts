@@ -2,10 +2,7 @@ import { ConfigError, DataError, OutputError } from '../errors.ts';
 import { type Front, type Hint, updateLeads } from '../front.ts';
 
 /** The inbox did not take a delivery: disk full, I/O error, locked too long. The sender is to try again. */
-export class CannotStoreError extends OutputError {
-  /** @internal */
-  static override readonly brand: string = 'CannotStoreError';
-}
+export class CannotStoreError extends OutputError {}
 
 /** Why a store could not do what was asked of it: a sentence about the database. */
 export interface StoreFault {

@@ -102,9 +102,6 @@ export interface LeadQuery {
 
 /** A walk came to an end that proves nothing: trying again does not help. */
 export class IncompleteError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'IncompleteError';
-
   readonly code = 'incomplete';
   /** The reason, as a sentence without a full stop. */
   readonly why: string;

@@ -4,10 +4,7 @@ import { cannotOpenInbox, cannotReadInbox, cannotStore, freeSpace, type StoreFau
 import type { DatabaseHost, DatabaseUrl } from './connection/database-url.ts';
 
 /** The database cannot be reached, or does not answer: it may work later. Exit 5 where nothing catches it. */
-export class DatabaseUnavailableError extends ServiceError {
-  /** @internal */
-  static override readonly brand: string = 'DatabaseUnavailableError';
-}
+export class DatabaseUnavailableError extends ServiceError {}
 
 /** A fault of a connection that node has no code for. `cut`: it is closed, and another connection may work. */
 export class SocketFault extends Error {

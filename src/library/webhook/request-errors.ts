@@ -6,9 +6,6 @@ import { isFetchRequest, isNodeRequest } from './request.ts';
  * cause this. `hint` names the fix for the framework that was recognized.
  */
 export class ParsedBodyError extends LeadsError {
-  /** @internal */
-  static override readonly brand: string = 'ParsedBodyError';
-
   readonly code = 'parsed_body';
 }
 
