@@ -83,6 +83,6 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
 const files: readonly (readonly [path: string, name: PageFileName, type: string])[] = [
   ['/', 'index.html', 'text/html; charset=utf-8'],
   ['/app.js', 'app.js', 'text/javascript; charset=utf-8'],
-  ['/style.css', 'style.css', 'text/css; charset=utf-8'],
+  ['/app.css', 'app.css', 'text/css; charset=utf-8'],
   ['/icon.svg', 'icon.svg', 'image/svg+xml'],
 ];

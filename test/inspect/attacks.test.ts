@@ -126,7 +126,7 @@ describe('the page over the inbox, attacked', () => {
 
   it('reads no file but its own four', async () => {
     const { origin, server } = await inspect();
-    for (const path of ['/', '/app.js', '/style.css', '/icon.svg', '/?x=1']) {
+    for (const path of ['/', '/app.js', '/app.css', '/icon.svg', '/?x=1']) {
       expect((await send(`${origin}${path}`)).status, path).toBe(200);
     }
     const traversals = [

@@ -5,7 +5,7 @@ import { pageNotInstalled } from '../errors.ts';
 
 export type AssetName = 'addon.node' | 'addon.sha256' | 'licences.txt' | `inspect/${PageFileName}`;
 
-export type PageFileName = 'index.html' | 'app.js' | 'style.css' | 'icon.svg';
+export type PageFileName = 'index.html' | 'app.js' | 'app.css' | 'icon.svg';
 
 /** Only for reading: a write ends the process. */
 export function assetBytes(name: AssetName): Uint8Array {
