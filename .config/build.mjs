@@ -1,16 +1,12 @@
 // Bundles src/ and the libraries it uses into dist/: the program's entry main.cjs, and chunks that load when a command
 // needs them; in library/ the package's entries for applications, whose types types.mjs adds; and in inspect/ the page of
 // `leads inspect`.
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { relative } from 'node:path';
 import { bundled } from './bundle.mjs';
 import { builtinsFromProcess, loadOnFirstUse } from './bundler-plugins.mjs';
 import { libraryEntries, libraryFolder, root } from './library.mjs';
 import { licencesOf } from './licences.mjs';
-import { bundledPage, pageFolder } from './page.mjs';
-import { writeWhole } from './write-whole.mjs';
-
-const dist = `${root}dist/`;
+import { bundledPage } from './page.mjs';
+import { writeFiles } from './write-files.mjs';
 
 /**
  * Modules that are loaded together are bundled into one file with everything that they import, because each file costs
@@ -94,21 +90,16 @@ const page = await bundledPage();
 
 const chunks = [...program, ...library, ...required];
 const licences = await licencesOf([...chunks.flatMap((chunk) => chunk.moduleIds), ...page.moduleIds]);
-const files = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
-for (const [name, text] of page.files) files.set(name, { code: text, isEntry: false });
-files.set('THIRD-PARTY-LICENSES.txt', { code: licences, isEntry: false });
-
 // The program may run during a build. A chunk's name changes with its content, so no chunk that a running program has
-// yet to load is overwritten. Entries are written after the chunks that they name, and old files are removed last.
-for (const folder of [libraryFolder, pageFolder]) await mkdir(dist + folder, { recursive: true });
-for (const isEntry of [false, true]) {
-  for (const [name, file] of files) if (file.isEntry === isEntry) await writeWhole(dist + name, file.code);
-}
-for (const item of await readdir(dist, { recursive: true, withFileTypes: true })) {
-  const path = `${item.parentPath}/${item.name}`;
-  const isOurs = item.isFile() && !/\.(d\.c?ts|1)$/.test(item.name);
-  if (isOurs && !files.has(relative(dist, path))) await rm(path, { force: true });
-}
+// yet to load is overwritten. Entries are written after the chunks that they name.
+const ordered = [...chunks.filter(({ isEntry }) => !isEntry), ...chunks.filter(({ isEntry }) => isEntry)];
+const texts = new Map([
+  ...page.files,
+  ['THIRD-PARTY-LICENSES.txt', licences],
+  ...ordered.map(({ fileName, code }) => [fileName, code]),
+]);
+// Types and manual pages are written by other scripts.
+await writeFiles(texts, /(?<!\.d\.c?ts|\.1)$/);
 
 function groups(files) {
   return Object.entries(files).map(([name, modules], i, { length }) => ({

@@ -12,6 +12,8 @@ export async function bundledPage() {
     base: './',
     configFile: false,
     logLevel: 'warn',
+    // Tests build it too, and it must be the same there.
+    oxc: { jsx: { development: false } },
     build: {
       write: false,
       target: 'es2022',

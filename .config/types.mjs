@@ -1,12 +1,10 @@
 // Bundles the types of the package's entries into dist/library/, one file for each entry, which does not show where in src/ a
 // type is declared. Each file exists twice, because the name of a declaration file tells the compiler the kind of module.
-import { readdir, rm } from 'node:fs/promises';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { libraryEntries, libraryFolder, root } from './library.mjs';
-import { writeWhole } from './write-whole.mjs';
+import { writeFiles } from './write-files.mjs';
 
-const dist = `${root}dist/`;
 const bundle = await rolldown({
   cwd: root,
   input: libraryEntries,
@@ -25,8 +23,4 @@ for (const { fileName, code } of output.filter(({ fileName }) => fileName.endsWi
   types.set(fileName, code);
   types.set(fileName.replace(/ts$/, 'cts'), code.replace(/(["']\.\/[\w-]+)\.js(?=["'])/g, '$1.cjs'));
 }
-for (const [name, code] of types) await writeWhole(dist + name, code);
-for (const name of await readdir(dist + libraryFolder)) {
-  const isOld = /\.d\.c?ts$/.test(name) && !types.has(libraryFolder + name);
-  if (isOld) await rm(dist + libraryFolder + name, { force: true });
-}
+await writeFiles(types, /\.d\.c?ts$/);

@@ -1,19 +1,20 @@
 // Writes the manual pages into dist/man/, leads.1 and one for each command: the program that was just built describes itself.
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { root } from '../library.mjs';
-import { writeWhole } from '../write-whole.mjs';
+import { writeFiles } from '../write-files.mjs';
 import { argument, commandLines, definitions, page, paragraphs, section } from './mdoc.mjs';
 
-/** The texts by file name; `date` is when the program was built. */
+/** The texts by their names below dist/; `builtAt` is when the program was built, in ms. */
 function manualPages(program, builtAt) {
   const date = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' }).format(builtAt);
-  const pages = [['leads.1', programPage(program, date)]];
-  for (const command of program.commands) {
-    pages.push([`leads-${command.name}.1`, commandPage(command, program, date)]);
-  }
-  return new Map(pages);
+  return new Map([
+    ['man/leads.1', programPage(program, date)],
+    ...program.commands.map((command) => [
+      `man/leads-${command.name}.1`,
+      commandPage(command, program, date),
+    ]),
+  ]);
 }
 
 const synopsis = (usage) => [`.Nm ${argument(usage)}`];
@@ -123,11 +124,8 @@ function programPage(program, date) {
   });
 }
 
-const place = `${root}dist/man/`;
 const { SOURCE_DATE_EPOCH: seconds } = process.env;
 const words = [`${root}dist/main.cjs`, 'help', '--json'];
 const { stdout } = await promisify(execFile)(process.execPath, words, { maxBuffer: 2 ** 26 });
 const pages = manualPages(JSON.parse(stdout), seconds === undefined ? Date.now() : seconds * 1000);
-await mkdir(place, { recursive: true });
-for (const [name, text] of pages) await writeWhole(place + name, text);
-for (const name of await readdir(place)) if (!pages.has(name)) await rm(place + name);
+await writeFiles(pages, /\.1$/);

@@ -13,7 +13,7 @@ import { root, storedRatios, storeRatios } from './gate/baseline.ts';
 import { type Contestant, openContestants } from './gate/contestants.ts';
 
 /**
- * CPU time of all processes for fixed amounts of work. `npm run bench` compares it with a yardstick, and prints the stored
+ * CPU time of all processes for fixed amounts of work. `npm run bench -- gate` compares it with a yardstick, and prints the stored
  * ratios beside it. The gate compares it with the build of the commit that stored them, on this machine too. A ratio to a
  * yardstick decides nothing: on another machine, that of the same build differs by half.
  */
