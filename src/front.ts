@@ -1,21 +1,14 @@
 /** The names that a front has for what the user sets: the command line has commands and flags, the library has options. */
 export interface Front {
-  /** How to give a setting a value: `leads config set api.items data`, or `dialect.items: 'data'`; `…` without a value. */
+  /** How to give a setting a value: `'leads config set api.items data'`, or `dialect.items: 'data'`; `…` without a value. */
   set(setting: string, value?: string): string;
-  /** How to see a setting's value: `leads config get base-url`, or `baseUrl`. */
+  /** How to see a setting's value: `'leads config get base-url'`, or `baseUrl`. */
   get(setting: string): string;
   /** An option of the run: `--accept-incomplete`, or `acceptIncomplete`. */
   option(name: string, value?: string): string;
-  /** How to give a private key, which signs. */
-  readonly privateKeyHint: string;
-  /** A setting in a sentence: `api.path`, or `dialect.path`. */
-  name(setting: string): string;
-  environment(name: string): string;
   /** How to give another API key, or another base URL; `login` is the command for it. */
   otherKey(login: string): string;
   otherBaseUrl(url: string, login: string): string;
-  /** A name or a command inside a sentence: in quotes on the command line. */
-  quoted(text: string): string;
   /** Advice to run the command that finds out how a service pages; undefined for a front that does not read the result. */
   readonly learning: string | undefined;
 }
@@ -27,15 +20,11 @@ export const hintFor = (hint: Hint | undefined, front: Front): string | undefine
   typeof hint === 'function' ? hint(front) : hint;
 
 export const commandLine: Front = {
-  set: (setting, value = '…') => `leads config set ${setting} ${value}`,
-  get: (setting) => `leads config get ${setting}`,
+  set: (setting, value = '…') => `'leads config set ${setting} ${value}'`,
+  get: (setting) => `'leads config get ${setting}'`,
   option: (name, value) => (value === undefined ? `--${name}` : `--${name} ${value}`),
-  privateKeyHint: 'give its file with --secret-file',
-  name: (setting) => setting,
-  environment: (name) => name,
   otherKey: (login) => `store another key with '${login}', or check LEADS_API_KEY`,
   otherBaseUrl: (_, login) => login,
-  quoted: (text) => `'${text}'`,
   learning: "'leads doctor --learn' looks for how the service pages",
 };
 
@@ -43,8 +32,8 @@ const camelCase = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const libraryOption = (setting: string): string => camelCase(setting.replace(/^api\./, 'dialect.'));
 
-/** Returns a value as JavaScript code. A value that has quotes, and the placeholder `…`, stay as they are. */
-const literal = (value: string): string => (/^(\d+|null|…|'.*')$/.test(value) ? value : `'${value}'`);
+/** Returns a value as JavaScript code. An empty text, which a shell needs in quotes, and the placeholder `…` stay as they are. */
+const literal = (value: string): string => (/^(\d+|null|…|"")$/.test(value) ? value : `'${value}'`);
 
 /** Options of a run on the command line that are members of the dialect in the library. */
 const dialectOptions: readonly string[] = ['page-size'];
@@ -55,12 +44,8 @@ export const library: Front = {
   set: (setting, value = '…') => `${libraryOption(setting)}: ${literal(value)}`,
   get: libraryOption,
   option: (name, value) => (value === undefined ? runOption(name) : `${runOption(name)}: ${literal(value)}`),
-  privateKeyHint: 'give it in webhook.secrets',
-  name: libraryOption,
-  environment: (name) => `${name} before node starts`,
   otherKey: () => 'see apiKey',
   otherBaseUrl: (url) => `baseUrl: '${url}'`,
-  quoted: (text) => text,
   learning: undefined,
 };
 

@@ -8,13 +8,12 @@ const recordName = (nth: number): string => `lead ${nth} of the page`;
 const inRecord = (nth: number | undefined, id: string | undefined): string =>
   nth === undefined ? '' : `, in ${recordName(nth)}${id === undefined ? '' : `, ${id}`}`;
 
-const leaveOut = (front: Front): string =>
-  `to leave out such a record: ${front.quoted('leads export --skip-invalid')}`;
+const leaveOut = "to leave out such a record: 'leads export --skip-invalid'";
 
-const wholeElements = (front: Front): string => `to take the elements whole: ${front.set('api.item', "''")}`;
+const wholeElements = (front: Front): string => `to take the elements whole: ${front.set('api.item', '""')}`;
 
 export const otherPlace = (front: Front): string =>
-  `the base URL or the path may be another one: ${front.quoted(front.get('base-url'))}, ${front.quoted(front.get('api.path'))}`;
+  `the base URL or the path may be another one: ${front.get('base-url')}, ${front.get('api.path')}`;
 
 /** `offset` is that of the byte in the whole answer; `nth` and `id` name the record around it. */
 export const invalidJson = (byte: number, offset: number, nth?: number, id?: string) =>
@@ -47,7 +46,7 @@ export const noArray = (place: readonly string[] | 'auto', arrays: readonly (rea
       hint(front) {
         const [first, ...more] = arrays.map(formatPointer);
         return first === undefined
-          ? `${front.name('api.path')} may name another operation; see: ${front.get('api.path')}`
+          ? `the path may be another one: ${front.get('api.path')}`
           : `if the leads are at ${[first, ...more].join(' or ')}: ${front.set('api.items', first)}`;
       },
     },
@@ -65,7 +64,7 @@ export function tooLargeToRead(maxBytes: number, nth: number | undefined) {
 export const recordIsNoObject = (nth: number) =>
   new DataError(`${recordName(nth)} is not a JSON object`, {
     kind: 'record-is-no-object',
-    hint: (front) => `${front.name('api.items')} may name another array: ${front.get('api.items')}`,
+    hint: (front) => `another array may hold the leads: ${front.get('api.items')}`,
   });
 
 export const noLeadInElement = (place: string, nth: number, source: 'dialect' | 'elements before') =>

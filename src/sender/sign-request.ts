@@ -52,12 +52,7 @@ export interface OutgoingDelivery {
 /** Throws at the start what would fail at every delivery: a public key, a component that is not sent. */
 export function rejectUnableToSign(scheme: Scheme, key: Key): void {
   if (key.material.type === 'public') {
-    throw new ConfigError(
-      `a public key cannot sign: the scheme '${scheme.name}' needs the private one here`,
-      {
-        hint: (front) => front.privateKeyHint,
-      },
-    );
+    throw new ConfigError(`a public key cannot sign: the scheme '${scheme.name}' needs the private one here`);
   }
   scheme.sign({ method: 'POST', url: 'https://localhost/', id: '1', body: Buffer.from('{}') }, key, 0);
 }

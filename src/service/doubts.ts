@@ -106,7 +106,7 @@ export class Doubts {
     if (unread !== undefined) {
       if (end.kind !== 'complete' || end.evidence !== 'affirmed') return unread;
       const { service } = this.#source;
-      const advice = `if it does: ${service.front.quoted(service.front.set('api.pagination', 'auto'))}`;
+      const advice = `if it does: ${service.front.set('api.pagination', 'auto')}`;
       const note = `${unread.reason.message}, and api.pagination is none; ${advice}`;
       service.messages.note('silent', note, true);
     }

@@ -121,8 +121,7 @@ test('a public key, which cannot sign, stops it before it is ready', async () =>
   expect([exitCode, stdout, stderr]).toEqual([
     3,
     '',
-    "error: a public key cannot sign: the scheme 'discord' needs the private one here\n" +
-      'hint: give its file with --secret-file\n',
+    "error: a public key cannot sign: the scheme 'discord' needs the private one here\n",
   ]);
 });
 

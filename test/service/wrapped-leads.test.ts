@@ -112,7 +112,7 @@ it.each([
     await expect(walk(at)).rejects.toMatchObject({
       code: 'invalid_data',
       message: 'element 2 of the page holds no lead: there is no object at /node',
-      hint: expect.stringContaining("leads config set api.item ''") as string,
+      hint: expect.stringContaining('leads config set api.item ""') as string,
     });
   },
 );

@@ -132,7 +132,7 @@ const keyRejection = (
   new KeyRejectedError(`the service refused the API key (${details.status})${suffix}`, {
     hint: (front) =>
       keyIsFromCommand === true
-        ? `it is what api-key-command printed: ${front.quoted(front.get('api-key-command'))}`
+        ? `it is what api-key-command printed: ${front.get('api-key-command')}`
         : front.otherKey(loginCommand(profile)),
     ...details,
   });

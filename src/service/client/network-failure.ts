@@ -1,6 +1,6 @@
 import { isLoopback } from '../../config/base-url.ts';
 import { DataError, LeadsError, ServiceError } from '../../errors.ts';
-import type { Front, Hint } from '../../front.ts';
+import type { Hint } from '../../front.ts';
 import {
   isClosedOnPlainHttp,
   isPlainHttpAnswer,
@@ -52,7 +52,6 @@ const passing: Readonly<Record<string, string>> = {
 };
 
 const proxyHint = 'see HTTPS_PROXY and NO_PROXY';
-const quotedBaseUrl = (front: Front): string => front.quoted(front.get('base-url'));
 
 interface NetworkError {
   readonly name?: string;
@@ -81,7 +80,7 @@ export function networkFailure(thrown: unknown, origin: string): Error {
   if (reason !== undefined) return new TransientError(unreachable(origin, code, reason, cause));
   if (code === 'ENOTFOUND')
     return new ServiceError(`cannot reach ${origin}: ${noSuchHost}`, {
-      hint: (front) => `check the base URL: ${quotedBaseUrl(front)}`,
+      hint: (front) => `check the base URL: ${front.get('base-url')}`,
       cause,
     });
   if (isPlainHttpAnswer(message))
@@ -108,7 +107,7 @@ function unreachable(origin: string, code: string, reason: string, cause: unknow
     hint: (front) =>
       mayBeTls
         ? `is it up, and is it plain HTTP? If not, use ${origin.replace('http:', 'https:')}`
-        : `is it up, and is the base URL right? See ${quotedBaseUrl(front)}`,
+        : `is it up, and is the base URL right? See ${front.get('base-url')}`,
     cause,
   });
 }
@@ -141,7 +140,7 @@ const unknownAuthority = /self signed|unable to (get issuer|get local issuer|ver
 const otherHost: TlsRow = [
   /cert altname invalid/,
   (_, hosts) => `its certificate is for another host: ${hosts}`,
-  (front) => `check the base URL: ${quotedBaseUrl(front)}`,
+  (front) => `check the base URL: ${front.get('base-url')}`,
 ];
 const onlyHttp2: TlsRow = [
   /no application protocol/,
@@ -160,8 +159,7 @@ const tlsFailures: readonly TlsRow[] = [
   [
     unknownAuthority,
     (reason) => `its certificate comes from an unknown authority (${reason})`,
-    (front) =>
-      `if that is a private authority, name its certificate in ${front.environment('NODE_EXTRA_CA_CERTS')}`,
+    'if that is a private authority, name its certificate in NODE_EXTRA_CA_CERTS',
   ],
   [
     /alert protocol version|unsupported protocol|version too low|ssl choose client/,

@@ -166,7 +166,7 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
 
 const hintOf = (status: number): Hint | undefined =>
   status === 404 || status === 405
-    ? (front) => `the list operation may have another path: ${front.quoted(front.set('api.path', '/…'))}`
+    ? (front) => `the list operation may have another path: ${front.set('api.path', '/…')}`
     : undefined;
 
 const redirectsElsewhere = (origin: string | undefined, profile: string | undefined) =>

@@ -151,8 +151,8 @@ const unread = (sign: string): Unproven =>
 
 const settingWithoutEffect = (setting: 'api.next' | 'api.pagination'): Unproven =>
   unproven(`${setting} says where the next page is named, and no answer names one there`, (front) => {
-    const isRight = `if it is right: ${front.quoted(front.set('api.next-seen', 'true'))}`;
-    return `${isRight}; if the service may page in another way: ${front.quoted(front.set(setting, 'auto'))}`;
+    const isRight = `if it is right: ${front.set('api.next-seen', 'true')}`;
+    return `${isRight}; if the service may page in another way: ${front.set(setting, 'auto')}`;
   });
 
 const unreadSigns: Signs<ExaminedPage> = {
@@ -201,7 +201,7 @@ const unreadSigns: Signs<ExaminedPage> = {
     if (dropped === undefined) return undefined;
     return unproven(
       `the service redirects the list, and drops the parameter '${dropped}' on the way`,
-      (front) => `name the place it redirects to: ${front.quoted(front.set('api.path', '/…'))}`,
+      (front) => `name the place it redirects to: ${front.set('api.path', '/…')}`,
     );
   },
 };

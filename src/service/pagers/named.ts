@@ -201,7 +201,7 @@ function kindOfNumber(
   if (mayBePage && mayBeOffset)
     throw new DataError(`the service names ${number} as the next, which may be a page or a number of leads`, {
       hint: (front) =>
-        `name its parameter: ${front.quoted(front.set('api.params.page', 'page'))} or ${front.quoted(front.set('api.params.offset', 'offset'))}`,
+        `name its parameter: ${front.set('api.params.page', 'page')} or ${front.set('api.params.offset', 'offset')}`,
     });
   if (mayBePage) return 'page';
   return mayBeOffset ? 'offset' : undefined;
@@ -214,6 +214,6 @@ function urlPosition(target: string, { url: from }: PageFacts): Position {
   const place = url?.origin ?? 'no proper URL';
   throw new DataError(`the next page lies at ${place}, another origin than ${from.origin}`, {
     hint: (front) =>
-      `the API key is not sent there; to go by page numbers: ${front.quoted(front.set('api.pagination', 'page'))}; if another member names the next page: ${front.quoted(front.set('api.next', '/…'))}`,
+      `the API key is not sent there; to go by page numbers: ${front.set('api.pagination', 'page')}; if another member names the next page: ${front.set('api.next', '/…')}`,
   });
 }

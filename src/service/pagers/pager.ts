@@ -109,9 +109,7 @@ export const complete = (evidence: Evidence): Complete => ({ kind: 'complete', e
 
 /** Parameters that some services have, so that a hint can be followed as it stands. */
 const otherParams = (front: Front): string =>
-  [front.set('api.params.page', 'pageNo'), front.set('api.params.offset', 'from')]
-    .map((text) => front.quoted(text))
-    .join(' or ');
+  `${front.set('api.params.page', 'pageNo')} or ${front.set('api.params.offset', 'from')}`;
 
 export const howToSet = (front: Front): string =>
   [front.learning, `if you know the parameter that it pages by, as in ${otherParams(front)}`]
@@ -144,12 +142,11 @@ export const listKeptMoving = unproven(
 
 export const noList = unproven(
   'the answer holds no list of leads, not even an empty one',
-  (front) =>
-    `is the path right? See ${front.quoted(front.set('api.path', '/…'))} and ${front.quoted(front.set('api.items', '/…'))}`,
+  (front) => `is the path right? See ${front.set('api.path', '/…')} and ${front.set('api.items', '/…')}`,
 );
 
 const oneAnswerIsAll = (front: Front): string =>
-  `one answer is everything: ${front.quoted(front.set('api.pagination', 'none'))}`;
+  `one answer is everything: ${front.set('api.pagination', 'none')}`;
 
 export const howToProve = (front: Front): string => `${howToSet(front)}; if ${oneAnswerIsAll(front)}`;
 
@@ -159,7 +156,7 @@ export const howToExplain = (front: Front): string =>
 export const pageMayBeCut = 'page-may-be-cut';
 
 const howToEstimate = (front: Front): string =>
-  `${howToSet(front)}; or, if it counts more than it lists: ${front.quoted(front.set('api.total', 'estimate'))}`;
+  `${howToSet(front)}; or, if it counts more than it lists: ${front.set('api.total', 'estimate')}`;
 
 export const moreCounted = (message: string): Unproven => unproven(message, howToEstimate);
 
