@@ -19,27 +19,17 @@ function manualPages(program, builtAt) {
 
 const synopsis = (usage) => [`.Nm ${argument(usage)}`];
 
-function flagText({ help, choices, alone, repeatable, environment, setting, without, ...flag }) {
-  const usual = flag.default ?? flag.otherwise;
-  const notes = [
-    choices.length > 0 ? `one of ${choices.join(', ')}` : '',
-    repeatable ? 'repeatable' : '',
-    alone === null ? '' : `alone: ${alone}`,
-    usual === null ? '' : `default: ${usual}`,
-    environment === null ? '' : `environment: ${environment}`,
-    setting === null ? '' : `setting: ${setting}`,
-    ...flag.with.map((names) => `needs ${names.join(' or ')}`),
-    without.length === 0 ? '' : `not with ${without.join(', ')}`,
-  ].filter((note) => note !== '');
-  const text = help === '' ? '' : `${help[0].toUpperCase()}${help.slice(1)}.`;
-  return [text, notes.length === 0 ? '' : `(${notes.join('; ')})`].filter((part) => part !== '').join(' ');
-}
+const flagRows = (flags) =>
+  flags.map(({ term, text, environment, setting }) => {
+    const sources = [environment && `environment: ${environment}`, setting && `setting: ${setting}`];
+    return [term, [text, ...sources].filter((part) => part).join('; ')];
+  });
 
 function flagSections(flags) {
   const groups = [...new Set(flags.map(({ group }) => group))];
   return groups.flatMap((group) => [
     `.Ss ${argument(group)}`,
-    ...definitions(flags.filter((flag) => flag.group === group).map((flag) => [flag.term, flagText(flag)])),
+    ...definitions(flagRows(flags.filter((flag) => flag.group === group))),
   ]);
 }
 
@@ -63,7 +53,7 @@ function below(command) {
     `.Ss ${argument(command.usage)}`,
     ...paragraphs(command.description || `${command.summary}.`),
     ...argumentsOf(command),
-    ...definitions(command.flags.map((flag) => [flag.term, flagText(flag)])),
+    ...definitions(flagRows(command.flags)),
     ...(command.listing === null ? [] : ['.Pp', ...paragraphs(`${command.listing.title}:`)]),
     ...(command.listing === null ? [] : definitions(command.listing.rows)),
     ...(command.output.length === 0 ? [] : ['.Pp', ...paragraphs('JSON output:'), ...outputOf(command)]),

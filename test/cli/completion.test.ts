@@ -73,7 +73,6 @@ describe.runIf(hasTerminals()).each(tested)('TAB in $name', ({ command, setup, f
     await tab('leads help exit', 'exit-codes');
     await tab('leads list --accept-i', '--accept-incomplete');
     await tab('leads inbox show --ra', '--raw');
-    await tab('leads export --no-g', '--no-gzip');
     await tab('leads list --prof', '--profile');
     await tab('leads list --format js', 'json');
     await tab('leads list --format=nd', '--format=ndjson');

@@ -107,13 +107,13 @@ const mistakes: readonly Mistake[] = [
   {
     typed: 'export --resume',
     error: '--resume needs --output',
-    hint: 'add --output <file>',
+    hint: "see 'leads export --help'",
     then: 'export -h',
   },
   {
     typed: 'audit --header a:b',
     error: '--header needs --send-to',
-    hint: 'add --send-to <url>',
+    hint: "see 'leads audit --help'",
     then: 'audit --send-to https://receiver.example/ --help',
   },
   {
@@ -153,7 +153,7 @@ const mistakes: readonly Mistake[] = [
   {
     typed: 'api /api/leads --input x',
     error: '--input and --method GET do not go together',
-    hint: '--method is POST, PUT',
+    hint: 'give another --method',
     then: 'api -h',
   },
   {

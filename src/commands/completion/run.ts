@@ -13,8 +13,8 @@ interface Candidate {
 }
 
 interface CompletedFlag extends Candidate {
-  /** Such as `-o`, and `--no-gzip` beside `--gzip`. */
-  readonly otherNames: readonly string[];
+  /** Such as `-o`. */
+  readonly short: string | null;
   /** Undefined for a flag without a value, or one that needs none; empty where the value is free. */
   readonly values: Choices | undefined;
 }
@@ -32,9 +32,8 @@ interface Place {
 const isFile = (name: string): boolean => /\b(file|place)\b/.test(name);
 
 const flagsOf = (flags: CommandData['flags']): CompletedFlag[] =>
-  flags.map(({ name, aliases, short, help, value, choices, alone }) => ({
-    ...{ name, help },
-    otherNames: [...(short === null ? [] : [short]), ...aliases.filter((alias) => /^--no-/.test(alias))],
+  flags.map(({ name, short, help, value, choices, alone }) => ({
+    ...{ name, short, help },
     values:
       value === null || alone !== null
         ? undefined
@@ -68,13 +67,6 @@ function placesOf(program: ProgramData): Place[] {
   ];
 }
 
-const longNames = ({ flags }: Place): Candidate[] =>
-  flags.flatMap(({ name, otherNames, help }) =>
-    [name, ...otherNames]
-      .filter((candidate) => candidate.startsWith('--'))
-      .map((long) => ({ name: long, help })),
-  );
-
 const namesOf = (candidates: readonly Candidate[]): string => candidates.map(({ name }) => name).join(' ');
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -93,9 +85,11 @@ const cases = (places: readonly Place[], write: (place: Place) => string): strin
 function valueCases(places: readonly Place[], write: (values: Choices) => string): string {
   const patterns = new Map<string, string[]>();
   for (const { path, flags } of places) {
-    for (const { name, otherNames, values } of flags) {
+    for (const { name, short, values } of flags) {
       if (values === undefined) continue;
-      const typed = [name, `${name}=`, ...otherNames].map((flag) => quoted(`${path} ${flag}`));
+      const typed = [name, `${name}=`, ...(short === null ? [] : [short])].map((flag) =>
+        quoted(`${path} ${flag}`),
+      );
       const action = write(values);
       patterns.set(action, [...(patterns.get(action) ?? []), ...typed]);
     }
@@ -122,7 +116,7 @@ ${valueCases(places, bashWords)}
     (*)
       case $current in
         (-*) case $at in
-${cases(places, (place) => bashWords(longNames(place).map(({ name }) => name)))}
+${cases(places, ({ flags }) => bashWords(flags.map(({ name }) => name)))}
         esac ;;
         (*) case $at in
 ${cases(places, ({ words, takesFile }) => bashWords(takesFile === true ? 'files' : words.map(({ name }) => name)))}
@@ -161,7 +155,7 @@ ${valueCases(places, (values) => (values === 'files' ? '_files; return' : `compa
   esac
   case $PREFIX in
     (-*) case $at in
-${cases(places, (place) => zshFound(longNames(place)))}
+${cases(places, ({ flags }) => zshFound(flags))}
     esac ;;
     (*) case $at in
 ${cases(places, ({ words, takesFile }) => (takesFile === true ? '_files; return' : zshFound(words)))}
@@ -204,18 +198,15 @@ const fishQuoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}
 function fishLines({ path, words, takesFile, flags }: Place): string[] {
   const line = (completion: string, help = ''): string =>
     `complete -c leads -n "__leads_at '${path}'" ${completion} -d ${fishQuoted(help)}`;
-  const optionOf = (name: string): string =>
-    name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`;
   const valueOf = (values: Choices): string =>
     values === 'files' ? '-r -F' : `-x -a ${fishQuoted(values.join(' '))}`;
   return [
     ...(takesFile === true ? [line('-F')] : []),
     ...words.map(({ name, help }) => line(`-a ${fishQuoted(name)}`, help)),
-    ...flags.flatMap(({ name, otherNames, help, values }) =>
-      [name, ...otherNames].map((option) =>
-        line([optionOf(option), ...(values === undefined ? [] : [valueOf(values)])].join(' '), help),
-      ),
-    ),
+    ...flags.map(({ name, short, help, values }) => {
+      const names = [`-l ${name.slice(2)}`, ...(short === null ? [] : [`-s ${short.slice(1)}`])];
+      return line([...names, ...(values === undefined ? [] : [valueOf(values)])].join(' '), help);
+    }),
   ];
 }
 
@@ -229,7 +220,7 @@ Register-ArgumentCompleter -Native -CommandName leads -ScriptBlock {
 ${table(places.map(({ path, words }) => [path, namesOf(words)]))}
     }
     $flags = @{
-${table(places.map((place) => [place.path, namesOf(longNames(place))]))}
+${table(places.map(({ path, flags }) => [path, namesOf(flags)]))}
     }
     $values = @{
 ${table(places.flatMap(({ path, flags }) => flags.flatMap((flag) => powershellValues(path, flag))))}

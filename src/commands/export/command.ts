@@ -31,7 +31,7 @@ export const flags = {
   },
   ...acceptIncompleteFlag,
   skipInvalid: { help: 'leave out records that are no valid JSON; each is named, and the exit code is 6' },
-  gzip: { eitherWay: true, without: ['--format xlsx'], help: 'compress; automatic for -o NAME.gz' },
+  gzip: { without: ['--format xlsx'], help: 'compress; automatic for -o NAME.gz' },
   fields: {
     ...fieldsFlag.fields,
     help: 'only these, such as id,contact.email; in CSV and workbooks: more columns',
@@ -109,9 +109,8 @@ export default command({
 
 type TypedOptions = OptionsOf<typeof flags>;
 
-export interface ExportOptions extends Omit<TypedOptions, 'format' | 'gzip'> {
+export interface ExportOptions extends Omit<TypedOptions, 'format'> {
   readonly format: RecordFormat;
-  readonly gzip: boolean;
 }
 
 /** `-o -` is stdout; the ending of another name says how to write, where no flag does. */
@@ -119,5 +118,5 @@ function settleOptions(typed: TypedOptions): ExportOptions {
   const output = typed.output === '-' ? undefined : typed.output;
   const [, ending, gz] = /(?:\.(\w+?))?(\.gz)?$/i.exec(output ?? '') ?? [];
   const format = typed.format ?? recordFormats.find((form) => form === ending?.toLowerCase());
-  return { ...typed, output, format: format ?? 'ndjson', gzip: typed.gzip ?? gz !== undefined };
+  return { ...typed, output, format: format ?? 'ndjson', gzip: typed.gzip || gz !== undefined };
 }

@@ -138,7 +138,7 @@ export function checkOptions(
   }
   for (const [key, flag] of Object.entries(flags)) {
     options[key] = isSwitch(flag)
-      ? (values[key] ?? (flag.eitherWay === true ? undefined : (flag.negated ?? false)))
+      ? (values[key] ?? flag.negated ?? false)
       : checkFlag(key, flag, values[key]);
   }
   const settled = { ...options, ...settle?.(options as never) };

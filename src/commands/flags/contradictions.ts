@@ -3,7 +3,6 @@ import {
   type Arguments,
   type Flag,
   type Flags,
-  flagTerm,
   isSwitch,
   longName,
   orList,
@@ -24,61 +23,32 @@ export function rejectContradictions(declared: Declared, typed: TypedValues, opt
   const { flags } = declared;
   const isTrue = (word: string): boolean => {
     const [name = '', value] = word.split(' ');
-    const [key = name, flag] = flagNamed(flags, name);
+    const [key, flag] = Object.entries(flags).find((entry) => longName(...entry) === name) ?? [name];
     return value === undefined ? isGiven(flag, typed[key], options[key]) : String(options[key]) === value;
   };
   for (const [key, flag] of Object.entries(flags)) {
     if (!isGiven(flag, typed[key], options[key])) continue;
     const name = longName(key, flag);
     const missing = flag.with?.map(alternatives).find((words) => !words.some(isTrue));
-    if (missing !== undefined) {
-      const verb = missing.some((word) => word.includes(' ')) ? 'use' : 'add';
-      const advice = `${verb} ${orList(missing.slice(0, 2).map((word) => termOf(flags, word)))}`;
-      throw new UsageError(`${name} needs ${orList(missing)}`, { hint: advice });
-    }
+    if (missing !== undefined) throw new UsageError(`${name} needs ${orList(missing)}`);
     const excluded = flag.without?.find(isTrue);
     if (excluded !== undefined) {
       const label = excluded.startsWith('-') ? excluded : excluded.toUpperCase();
-      throw new UsageError(`${name} and ${label} do not go together`, {
-        hint: choicesBeside(name, flag, flagNamed(flags, excluded.split(' ')[0])) ?? 'leave one of them out',
-      });
+      const [excludedName = '', value] = label.split(' ');
+      // It may be the default.
+      const hint = value === undefined ? 'leave one of them out' : `give another ${excludedName}`;
+      throw new UsageError(`${name} and ${label} do not go together`, { hint });
     }
   }
 }
 
 const alternatives = (words: string): readonly string[] => words.split(' | ');
 
-const flagNamed = (flags: Flags, name = ''): readonly [key: string, flag: Flag] | readonly [] =>
-  Object.entries(flags).find(([key, flag]) => longName(key, flag) === name) ?? [];
-
 /** A default counts for a value that another flag names, and not as a flag that was given. */
 const isGiven = (flag: Flag | undefined, typed: unknown, option: unknown): boolean =>
   flag !== undefined && isSwitch(flag)
     ? option === (flag.negated !== true)
     : typed !== undefined && option !== undefined && !(Array.isArray(option) && option.length === 0);
-
-/** With what a person has to choose: `--bookmark <file>`, or `--from inbox|service`. */
-function termOf(flags: Flags, word: string): string {
-  const [key, flag] = flagNamed(flags, word);
-  if (flag === undefined) return word;
-  const choices = isSwitch(flag) ? undefined : flag.type.choices;
-  return choices === undefined
-    ? flagTerm(key ?? '', { ...flag, short: undefined })
-    : `${word} ${choices.join('|')}`;
-}
-
-/** The values that the contradicted flag may have beside this one, where they can be listed. */
-function choicesBeside(
-  name: string,
-  { without = [] }: Flag,
-  [key = '', contradicted]: ReturnType<typeof flagNamed>,
-): string | undefined {
-  if (contradicted === undefined || isSwitch(contradicted)) return undefined;
-  const label = longName(key, contradicted);
-  const choices =
-    contradicted.type.choices?.filter((choice) => !without.includes(`${label} ${choice}`)) ?? [];
-  return choices.length === 0 ? undefined : `with ${name}, ${label} is ${orList(choices)}`;
-}
 
 function rejectSharedStdin({ arguments: args, flags }: Declared, typed: TypedValues): void {
   const readers = [

@@ -19,8 +19,6 @@ export type TypedValues = Readonly<Record<string, unknown>>;
 export interface Switch extends FlagText {
   /** Written as `--no-NAME`; the option is true unless it is given. */
   readonly negated?: true;
-  /** Written as `--NAME` or `--no-NAME`; the option is undefined unless one of them is given. */
-  readonly eitherWay?: true;
   /** Means another flag with a value: `--json` is `--format json`. */
   readonly shortFor?: readonly [flag: string, value: string];
 }
@@ -67,9 +65,7 @@ type OptionOf<F> = F extends { readonly type: ValueType<infer T> }
     : F extends { readonly default: string }
       ? T
       : T | undefined
-  : F extends { readonly eitherWay: true }
-    ? boolean | undefined
-    : boolean;
+  : boolean;
 
 export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: OptionOf<F[K]> };
 
@@ -106,8 +102,7 @@ export const longName = (key: string, flag: Flag): string =>
 /** The term in help: `-o, --output <file>`. */
 export function flagTerm(key: string, flag: Flag): string {
   const short = flag.short === undefined ? '' : `-${flag.short}, `;
-  if (isSwitch(flag))
-    return short + (flag.eitherWay === true ? `--[no-]${flagName(key)}` : longName(key, flag));
+  if (isSwitch(flag)) return short + longName(key, flag);
   const value = flag.bare === undefined ? `<${flag.value}>` : `[${flag.value}]`;
   return `${short}${longName(key, flag)}${flag.joined === true ? `[=${flag.value}]` : ` ${value}`}`;
 }

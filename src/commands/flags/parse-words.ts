@@ -5,7 +5,6 @@ import type { CommandSpec } from './command-spec.ts';
 import {
   argumentTerm,
   type Flag,
-  flagName,
   flagTerm,
   globalFlags,
   immediateFlags,
@@ -38,7 +37,7 @@ export function parseWords(command: NamedCommand): TypedValues | 'help' | 'versi
     .version('', flagTerm('version', immediateFlags.version))
     .helpOption(flagTerm('help', immediateFlags.help));
   for (const [name, argument] of args) parser.argument(argumentTerm(name, argument));
-  for (const [key, flag] of flags) for (const option of optionsFor(key, flag)) parser.addOption(option);
+  for (const [key, flag] of flags) parser.addOption(optionFor(key, flag));
   try {
     parser.parse(withJoinedValues(words, flags), { from: 'user' });
   } catch (error) {
@@ -65,20 +64,16 @@ function withJoinedValues(words: readonly string[], flags: NamedFlags): string[]
   });
 }
 
-function optionsFor(key: string, flag: Flag): Option[] {
+function optionFor(key: string, flag: Flag): Option {
+  if (isSwitch(flag)) return new Option(flagTerm(key, flag));
   const name = longName(key, flag);
-  if (isSwitch(flag)) {
-    return flag.eitherWay === true
-      ? [new Option(name), new Option(`--no-${flagName(key)}`)]
-      : [new Option(flagTerm(key, flag))];
-  }
   const option = new Option(flag.joined === true ? `${name} [${flag.value}]` : flagTerm(key, flag));
   option.argParser((value, before: unknown) => {
     if (flag.repeatable === true) return [...((before ?? []) as string[]), value];
     if (before === undefined || before === value) return value;
     throw new UsageError(`${name} is given two values`, { hint: 'leave one of them out' });
   });
-  return [option];
+  return option;
 }
 
 function unexpectedWord(word: string, { spec, path, words }: NamedCommand, cause: CommanderError) {

@@ -31,23 +31,8 @@ export function wholeHelp(path: string, spec: CommandSpec, width: number): strin
     ...drawn([...ownSections(spec), ...flagSections(spec)], width),
     ...listing(spec, width),
     ...drawn([globals], width),
-    ...guide(path, width),
     examples(spec.examples, width),
   ]);
-}
-
-/** Pages of docs/, by the commands that they show at work. */
-const guides: readonly (readonly [page: string, commands: readonly string[]])[] = [
-  ['exporting', ['login', 'list', 'export', 'api']],
-  ['receiving', ['listen', 'inbox', 'inspect']],
-  ['proving', ['send', 'check', 'verify', 'audit', 'stats', 'sandbox']],
-  ['dialects', ['config', 'doctor']],
-];
-
-function guide(path: string, width: number): string[][] {
-  const [command = ''] = path.split(' ');
-  const page = guides.find(([, commands]) => commands.includes(command))?.[0];
-  return page === undefined ? [] : [wrap(`Guide: docs/${page}.md, in the folder of the package`, width)];
 }
 
 /** `leads COMMAND --help`: all flags where they fit a screen, else those of every day, and two examples. */
@@ -140,7 +125,7 @@ export function usage(path: string, spec: CommandSpec): string {
 }
 
 /** Meaning and choices, and in parentheses whether it repeats, its default, and the flags that it needs and excludes. */
-function flagText(flag: Flag): string {
+export function flagText(flag: Flag): string {
   const { help = '', with: needed = [], without = [] } = flag;
   const valued: Partial<ValueFlag<unknown>> = isSwitch(flag) ? {} : flag;
   const choices = orList(valued.choicesShown === false ? [] : (valued.type?.choices ?? []));

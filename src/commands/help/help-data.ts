@@ -5,7 +5,6 @@ import {
   type Argument,
   argumentTerm,
   type Flag,
-  flagName,
   type Flags,
   flagTerm,
   globalFlags,
@@ -14,7 +13,7 @@ import {
   longName,
   type ValueFlag,
 } from '../flags/flag.ts';
-import { usage } from './command-help.ts';
+import { flagText, usage } from './command-help.ts';
 import { programSummary, topicNames } from './root-help.ts';
 import { describeTopic, environmentVariables } from './topics.ts';
 
@@ -83,15 +82,15 @@ const describeFlags = (flags: Flags) => Object.entries(flags).map(([key, flag]) 
 
 function describeFlag(key: string, flag: Flag) {
   const { short, help = '', group = 'Options' } = flag;
-  const { eitherWay, shortFor } = isSwitch(flag) ? flag : {};
+  const { shortFor } = isSwitch(flag) ? flag : {};
   const valued: Partial<ValueFlag<unknown>> = isSwitch(flag) ? {} : flag;
   const variable = settingKeys.find(({ name }) => name === valued.setting)?.variable;
   return {
-    name: eitherWay === true ? `--${flagName(key)}` : longName(key, flag),
+    name: longName(key, flag),
     short: short === undefined ? null : `-${short}`,
     term: flagTerm(key, flag),
-    aliases: eitherWay === true ? [`--no-${flagName(key)}`] : [],
     help,
+    text: flagText(flag),
     group,
     value: valued.value ?? null,
     type: valued.type?.expected ?? null,

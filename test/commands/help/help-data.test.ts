@@ -49,7 +49,6 @@ describe('leads help --json', () => {
     expect(named('list', '--json')).toMatchObject({ value: null, shortFor: '--format json' });
     expect(named('list', '--category')).toMatchObject({ repeatable: true, group: 'Filters' });
     expect(named('list', '--watch')).toMatchObject({ alone: '30s' });
-    expect(named('export', '--gzip')).toMatchObject({ aliases: ['--no-gzip'] });
     expect(named('listen', '--token')).toMatchObject({
       environment: 'LEADS_WEBHOOK_TOKEN',
       setting: 'webhook.token',

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import type { CommandSpec } from '../../../src/commands/flags/command-spec.ts';
 import { type Flag, flagName, flagTerm, globalFlags } from '../../../src/commands/flags/flag.ts';
@@ -69,18 +68,6 @@ describe('help', () => {
     for (const [key, flag] of Object.entries<Flag>(globalFlags)) {
       expect(stdout).toContain(flagTerm(key, flag));
       expect(flat(stdout)).toContain(flag.help);
-    }
-  });
-
-  it('names the page of docs/ that shows it at work, where it is whole', async () => {
-    for (const [path] of await allCommands()) {
-      const { stdout } = await leads([...path, '--help', '--all']);
-      const page = /^Guide: (docs\/\w+\.md)/m.exec(stdout)?.[1];
-      if (page === undefined) expect(['logout', 'show', 'demo', 'completion']).toContain(path[0]);
-      else
-        expect(readFileSync(new URL(`../../../${page}`, import.meta.url), 'utf8')).toContain(
-          `leads ${path[0] ?? ''}`,
-        );
     }
   });
 
