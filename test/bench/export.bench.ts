@@ -5,14 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { type Measure, measure, median, printTable } from '../support/measure.ts';
+import { measure, median, printTable } from '../support/measure.ts';
 import { buildProgram } from '../support/program.ts';
-import {
-  cursorPrefix,
-  type PageService,
-  type PageServiceOptions,
-  servePages,
-} from '../support/page-service.ts';
+import { type PageService, type PageServiceOptions, servePages } from '../support/page-service.ts';
 
 const bin = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'leads-bench-'));
@@ -62,39 +57,6 @@ async function peak(url: string, line: string): Promise<number> {
 
 const ratio = (a: number, b: number): string => (a / b).toFixed(3);
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
-
-it('costs a fraction of curl and jq', async () => {
-  const count = million;
-  const { url } = await serve({ leads: count, pageSize: 1000, pagination: 'cursor' });
-  const output = join(home, 'out');
-  const contestants = {
-    'curl | jq': `curl -s -H 'Authorization: Bearer k' '${url}/api/leads?cursor=${cursorPrefix}[0-${count / 1000 - 1}]' | jq -c '.data[]' > ${output}.jq`,
-    'leads export': `${leads()} > ${output}.leads`,
-    'leads export -o': leads(`-o ${output}.file`),
-    'leads export --since': `${leads('--since 2020-01-01 --category solar --category roofing --category legal')} > ${output}.filtered`,
-  };
-  const taken = new Map<string, Measure[]>();
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [name, line] of Object.entries(contestants)) {
-      taken.set(name, [...(taken.get(name) ?? []), await measure(line, environment(url))]);
-    }
-  }
-  const cpu = (name: string): number => median((taken.get(name) ?? []).map((one) => one.cpuMs));
-  const wall = (name: string): number => median((taken.get(name) ?? []).map((one) => one.wallMs));
-  printTable(`export, ${count} leads, pages of 1000, medians of ${rounds}`, [
-    ['', 'CPU', '× curl | jq', 'wall'],
-    ...Object.keys(contestants).map((name) => [
-      name,
-      seconds(cpu(name)),
-      ratio(cpu(name), cpu('curl | jq')),
-      seconds(wall(name)),
-    ]),
-  ]);
-  await measure(
-    `cmp ${output}.jq ${output}.leads && cmp ${output}.jq ${output}.file && cmp ${output}.jq ${output}.filtered`,
-  );
-  expect(cpu('leads export') / cpu('curl | jq')).toBeLessThanOrEqual(0.15);
-});
 
 it('needs no more memory for a million leads', async () => {
   const rows = [['', 'leads', 'peak MiB', 'of it ids at most']];

@@ -1,195 +1,87 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { cpuSeconds, residentBytes, startListen } from '../support/listening.ts';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cpuSeconds, startListen } from '../support/listening.ts';
+import { median, printTable } from '../support/measure.ts';
 import { onCore } from '../support/on-core.ts';
+import { newInboxUrl } from '../support/postgres/address.ts';
+import { sharedPostgres } from '../support/postgres/shared.ts';
 import { buildProgram } from '../support/program.ts';
-import { openWire } from '../support/wire.ts';
-import type { Outcome } from './listen/load.ts';
-import { freePort } from '../support/free-port.ts';
+import { type Driven, driveLoad, startBare } from './listen/drive-load.ts';
 
 /**
  * Deliveries of 490-byte leads over HTTPS, TLS 1.3, keep-alive, 100 connections, each signed with HMAC-SHA256 and with an
- * id of its own, against a bare node https server that answers 200; the simplest receiver shows what is possible. Server and
- * load have a core each, where there are two. The load is a program of ours, written to cost less than the servers that it
- * drives. Where it is the slower end all the same, as against the bare server, rates flatter `leads`: look at the ratio per
- * second of the server's CPU.
+ * id of its own, against a bare node https server that answers 200. Server and load have a core each, where there are
+ * two; PostgreSQL takes its time from both. The load is a program of ours, written to cost less than the servers that it
+ * drives. Where it is the slower end all the same, as against the bare server, rates flatter `leads`: look at the ratio
+ * per second of the server's CPU.
  */
 const rounds = Number(process.env['LEADS_BENCH_ROUNDS'] ?? 7);
 const requests = 20_000;
-const deliveries = process.env['LEADS_FAULTS'] === 'full' ? 500_000 : 50_000;
 const secret = 'bench-secret';
 
-interface Server {
-  readonly name: string;
-  readonly pid: number;
-  readonly port: number;
-  readonly caPath: string;
-  readonly path: string;
-  /** How much of the load it gets: one that is many times slower would take minutes. */
-  readonly share: number;
-  stop(): void;
-}
-
-interface Measure {
+interface Measured {
   readonly rate: number;
   readonly perCpuSecond: number;
   readonly median: number;
   readonly p99: number;
 }
 
-const servers: Server[] = [];
+const address = await sharedPostgres();
 const dir = mkdtempSync(join(tmpdir(), 'leads-bench-'));
-/** Beside the packages of the tree, which the servers load. */
-const cache = fileURLToPath(new URL('../../.cache', import.meta.url));
-let loadProgram: string;
+const servers = new Map<string, Driven>();
+let load: string;
 let run = 0;
 
 beforeAll(async () => {
-  loadProgram = await buildProgram(new URL('./listen/load.ts', import.meta.url));
-  const flags = ['--scheme', 'github', '--secret', secret];
-  const durable = await listen('leads listen', [...flags, '--inbox', join(dir, 'bench.db')]);
-  const pair = join(dirname(durable.caPath), 'server.pem');
-  const simplest = await ownServer('simplest receiver', './listen/simplest.ts', [
-    pair,
-    join(dir, 'simplest.db'),
-    secret,
-  ]);
-  servers.push(await ownServer('bare node https', './listen/bare.ts', [pair]), durable, simplest);
-  const webhook = await debianWebhook(pair, durable.caPath);
-  if (webhook !== undefined) servers.push(webhook);
+  load = await buildProgram(new URL('./listen/load.ts', import.meta.url));
+  const bare = await buildProgram(new URL('./listen/bare.ts', import.meta.url));
+  const durable = await listen(join(dir, 'bench.db'));
+  servers.set('bare node https', await startBare(bare, durable.caPath ?? ''));
+  servers.set('leads listen', durable);
+  if (address !== undefined) servers.set('leads listen, PostgreSQL', await listen(newInboxUrl(address)));
 }, 60_000);
 
 afterAll(() => {
-  for (const server of servers) server.stop();
+  for (const { child } of servers.values()) child.kill('SIGKILL');
 });
 
-async function listen(name: string, flags: readonly string[]): Promise<Server> {
-  const dataDir = join(dir, 'data');
-  const listening = await startListen(flags, { dataDir, under: onCore(0, []) });
-  const { pid, port, caPath = '' } = listening;
-  return { name, pid, port, caPath, path: '/', share: 1, stop: () => void listening.child.kill('SIGKILL') };
-}
+const listen = (inbox: string): Promise<Driven> =>
+  startListen(['--scheme', 'github', '--secret', secret, '--inbox', inbox], {
+    dataDir: join(dir, 'data'),
+    under: onCore(0, []),
+  });
 
-/** A server of this folder that is given a certificate with its key, and prints the port that it listens on. */
-async function ownServer(
-  name: string,
-  source: string,
-  [pair, ...more]: readonly [string, ...string[]],
-): Promise<Server> {
-  const program = await buildProgram(new URL(source, import.meta.url), cache);
-  const [command = '', ...args] = onCore(0, [process.execPath, program, pair, ...more]);
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const stop = (): void => void child.kill('SIGKILL');
-  const caPath = join(dirname(pair), 'ca.pem');
-  return { name, pid: child.pid ?? 0, port: Number(line.toString()), caPath, path: '/', share: 1, stop };
-}
-
-/** Debian's `webhook`, where it is installed, running `true` for each delivery and answering when that is done. */
-async function debianWebhook(pair: string, caPath: string): Promise<Server | undefined> {
-  try {
-    execFileSync('webhook', ['-version'], { stdio: 'ignore' });
-  } catch {
-    return undefined;
-  }
-  const hooks = join(dir, 'hooks.json');
-  const parameter = { source: 'header', name: 'X-Hub-Signature-256' };
-  const match = { type: 'payload-hmac-sha256', secret, parameter };
-  const hook = { id: 'leads', 'execute-command': 'true', 'include-command-output-in-response': true };
-  writeFileSync(hooks, JSON.stringify([{ ...hook, 'trigger-rule': { match } }]));
-  const port = await freePort();
-  const flags = [
-    '-hooks',
-    hooks,
-    '-secure',
-    '-cert',
-    pair,
-    '-key',
-    pair,
-    '-ip',
-    '127.0.0.1',
-    '-port',
-    String(port),
-  ];
-  const [command = '', ...args] = onCore(0, ['webhook', ...flags]);
-  const child = spawn(command, args, { stdio: 'ignore' });
-  await vi.waitFor(() => openWire(port), { timeout: 10_000 });
-  const stop = (): void => void child.kill('SIGKILL');
-  return {
-    name: "Debian's webhook",
-    pid: child.pid ?? 0,
-    port,
-    caPath,
-    path: '/hooks/leads',
-    share: 0.05,
-    stop,
-  };
-}
-
-async function drive(server: Server, count: number): Promise<Measure> {
+async function drive(server: Driven, count: number): Promise<Measured> {
   run += 1;
-  const { port, caPath, path } = server;
-  const load = { ports: [port], caPath, path, secret, connections: 100, requests: count, prefix: `r${run}` };
-  const [command = '', ...args] = onCore(1, [process.execPath, loadProgram, JSON.stringify(load)]);
   const before = cpuSeconds(server.pid);
-  const { stdout } = await promisify(execFile)(command, args);
+  const outcome = await driveLoad(load, server, secret, { count, prefix: `r${run}` });
   const cpu = cpuSeconds(server.pid) - before;
-  const outcome = JSON.parse(stdout) as Outcome;
-  expect(outcome.others).toEqual({});
-  expect(outcome.accepted).toBe(count);
-  const { median, p99 } = outcome;
-  return { rate: count / outcome.seconds, perCpuSecond: count / cpu, median, p99 };
+  expect([outcome.accepted, outcome.others]).toEqual([count, {}]);
+  const { median: middle, p99 } = outcome;
+  return { rate: count / outcome.seconds, perCpuSecond: count / cpu, median: middle, p99 };
 }
-
-const middle = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 test(`${requests} deliveries over 100 connections, median of ${rounds} rounds`, async () => {
-  const measured = new Map<Server, Measure[]>(servers.map((server) => [server, []]));
-  for (const server of servers) await drive(server, requests * server.share * 0.2);
+  const measured = new Map<string, Measured[]>();
+  for (const server of servers.values()) await drive(server, requests / 5);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [server, measures] of measured) measures.push(await drive(server, requests * server.share));
+    for (const [name, server] of servers)
+      measured.set(name, [...(measured.get(name) ?? []), await drive(server, requests)]);
   }
-  const of = (server: Server | undefined, key: keyof Measure): number =>
-    middle((server === undefined ? [] : (measured.get(server) ?? [])).map((one) => one[key]));
-  const [yardstick, durable, , webhook] = servers;
-  console.log(
-    [
-      'listen                            per second    ×   per CPU s    ×    p50 ms   p99 ms',
-      ...servers.map((server) => {
-        const ratio = (key: keyof Measure): string => (of(server, key) / of(yardstick, key)).toFixed(2);
-        return [
-          server.name.padEnd(32),
-          of(server, 'rate').toFixed(0).padStart(11),
-          ratio('rate').padStart(7),
-          of(server, 'perCpuSecond').toFixed(0).padStart(9),
-          ratio('perCpuSecond').padStart(7),
-          of(server, 'median').toFixed(1).padStart(8),
-          of(server, 'p99').toFixed(1).padStart(8),
-        ].join(' ');
-      }),
-      webhook === undefined ? "Debian's webhook is not installed here" : '',
-    ].join('\n'),
-  );
-  expect(of(durable, 'rate') / of(yardstick, 'rate')).toBeGreaterThanOrEqual(0.25);
-  if (webhook !== undefined) {
-    expect(of(durable, 'rate') / of(webhook, 'rate')).toBeGreaterThanOrEqual(10);
-  }
-});
-
-test(`memory over ${deliveries} deliveries`, async () => {
-  for (const server of servers.slice(1, 3)) {
-    const sizes: number[] = [];
-    for (let part = 0; part < 10; part += 1) {
-      await drive(server, deliveries / 10);
-      sizes.push(Math.round(residentBytes(server.pid) / 1e6));
-    }
-    console.log(`${server.name}: resident MB after each tenth of ${deliveries}: ${sizes.join(' ')}`);
-  }
+  const of = (name: string, key: keyof Measured): number =>
+    median((measured.get(name) ?? []).map((one) => one[key]));
+  const ratio = (name: string, key: keyof Measured): number => of(name, key) / of('bare node https', key);
+  printTable('listen', [
+    ['', 'per second', '×', 'per CPU s', '×', 'p50 ms', 'p99 ms'],
+    ...[...servers.keys()].map((name) => [
+      ...[name, of(name, 'rate').toFixed(0), ratio(name, 'rate').toFixed(2)],
+      ...[of(name, 'perCpuSecond').toFixed(0), ratio(name, 'perCpuSecond').toFixed(2)],
+      ...[of(name, 'median').toFixed(1), of(name, 'p99').toFixed(1)],
+    ]),
+  ]);
+  expect(ratio('leads listen', 'rate')).toBeGreaterThanOrEqual(0.25);
+  if (address !== undefined)
+    expect(of('leads listen, PostgreSQL', 'rate') / of('leads listen', 'rate')).toBeGreaterThanOrEqual(0.6);
 });

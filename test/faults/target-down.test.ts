@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { systemClock } from '../../src/time/clock.ts';
 import { full, printFigure, sized } from '../support/faults.ts';
 import { inParallel } from '../support/in-parallel.ts';
 import { type ListenProcess, listenProcess } from '../support/listen-process.ts';
+import { residentBytes } from '../support/listening.ts';
 import { until } from '../support/until.ts';
 
 const rounds = 10;
@@ -71,11 +71,7 @@ async function startReceiver(flags: readonly string[]): Promise<Receiver> {
       });
       return perRound / ((performance.now() - began) / 1000);
     },
-    memory() {
-      const [, kilobytes = ''] =
-        /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${listener.child.pid}/status`, 'utf8')) ?? [];
-      return Number(kilobytes) * 1024;
-    },
+    memory: () => residentBytes(listener.child.pid ?? 0),
   };
 }
 

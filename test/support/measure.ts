@@ -37,15 +37,3 @@ export function printTable(title: string, rows: readonly (readonly string[])[]):
   );
   process.stdout.write(`\n${title}\n${lines.join('\n')}\n`);
 }
-
-/** Wall time of one process from start to end, in milliseconds. Throws when it fails. */
-export async function timed(
-  [program, ...args]: readonly [string, ...string[]],
-  env: NodeJS.ProcessEnv,
-): Promise<number> {
-  const begun = performance.now();
-  const child = spawn(program, args, { env, stdio: 'ignore' });
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${String(code)}`);
-  return performance.now() - begun;
-}

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 /** Whether server and load have a core each: where there are two, and `taskset` is installed. */
-export const isPinned = availableParallelism() > 1 && canPin();
+const isPinned = availableParallelism() > 1 && canPin();
 
 /** A command that runs on one core alone, or as it is where that cannot be. */
 export const onCore = (core: number, command: readonly string[]): string[] =>

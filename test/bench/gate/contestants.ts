@@ -1,10 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type Listening, startReady } from '../../support/listening.ts';
 import { measure } from '../../support/measure.ts';
@@ -12,7 +11,7 @@ import { onCore } from '../../support/on-core.ts';
 import { cursorPrefix, type PageService, servePages } from '../../support/page-service.ts';
 import { buildProgram } from '../../support/program.ts';
 import type { Measurement } from '../../support/ratios.ts';
-import { driveLoad } from '../listen/drive-load.ts';
+import { type Driven, driveLoad, startBare } from '../listen/drive-load.ts';
 
 /** Something that the program does, and what its CPU time is compared with. */
 export interface Contestant {
@@ -73,7 +72,7 @@ const cpuOfLine =
 function startContestants({ url }: PageService): Contestant[] {
   const several = (line: string): Measurement =>
     cpuOfLine(`for ((i = 0; i < ${starts}; i++)); do ${line} > /dev/null; done`, url);
-  return ['--version', 'list'].map((words) => ({
+  return ['--version', '--help', 'list'].map((words) => ({
     name: `leads ${words}`,
     yardstick: 'node -e 0',
     cpuOf: (folder) => several(`${program(folder)} ${words}`),
@@ -115,8 +114,6 @@ function inboxOf(folder: string): Promise<string> {
   if (known !== undefined) return known;
   const filled = (async () => {
     const source = join(folder, 'test/bench/gate/fill-inbox.ts');
-    // A build from before this file has none.
-    if (!existsSync(source)) copyFileSync(fileURLToPath(new URL('fill-inbox.ts', import.meta.url)), source);
     await mkdir(join(folder, '.cache'), { recursive: true });
     const program = await buildProgram(pathToFileURL(source), join(folder, '.cache'));
     const location = join(home, `pushed-${inboxes.size}.db`);
@@ -140,19 +137,9 @@ async function pushContestants(folder: string): Promise<Contestant[]> {
   };
   const { caPath = '', child } = await listen(folder, ':memory:');
   child.kill('SIGKILL');
-  const bare = async (): Promise<Server> => {
-    const [command = '', ...args] = onCore(0, [
-      process.execPath,
-      bareProgram,
-      join(dirname(caPath), 'server.pem'),
-    ]);
-    const server = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = (await once(server.stdout, 'data')) as [Buffer];
-    return { child: server, pid: server.pid ?? 0, port: Number(line.toString()), caPath };
-  };
   let runs = 0;
   /** A server of its own each time, so that the luck of one process's optimiser is not in every figure. */
-  const cpuOfServer = async (open: () => Promise<Server>): Promise<number> => {
+  const cpuOfServer = async (open: () => Promise<Driven>): Promise<number> => {
     const server = await open();
     try {
       runs += 1;
@@ -169,12 +156,10 @@ async function pushContestants(folder: string): Promise<Contestant[]> {
       name: 'leads listen',
       yardstick: 'a bare node https server',
       cpuOf: (folder) => () => cpuOfServer(() => listen(folder, join(home, `received-${runs}.db`))),
-      cpuOfYardstick: () => cpuOfServer(bare),
+      cpuOfYardstick: () => cpuOfServer(() => startBare(bareProgram, caPath)),
     },
   ];
 }
-
-type Server = Pick<Listening, 'child' | 'pid' | 'port' | 'caPath'>;
 
 /** What all threads of a process that still runs have used; the system counts it in nanoseconds. */
 function threadsCpuMs(pid: number): number {

@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Listening } from '../../support/listening.ts';
 import { onCore } from '../../support/on-core.ts';
@@ -11,7 +13,20 @@ export async function driveLoad(
   secret: string,
   { count, prefix }: { readonly count: number; readonly prefix: string },
 ): Promise<Outcome> {
-  const options = { ports: [port], caPath, path: '/', secret, connections: 100, requests: count, prefix };
+  const options = { port, caPath, secret, connections: 100, requests: count, prefix };
   const [command = '', ...args] = onCore(1, [process.execPath, load, JSON.stringify(options)]);
   return JSON.parse((await promisify(execFile)(command, args)).stdout) as Outcome;
+}
+
+/** A server that is driven. */
+export interface Driven extends Pick<Listening, 'pid' | 'port' | 'caPath'> {
+  readonly child: ChildProcess;
+}
+
+/** The yardstick on the first core, with the certificate of the authority at `caPath`. `program`: bare.ts, built. */
+export async function startBare(program: string, caPath: string): Promise<Driven> {
+  const [command = '', ...args] = onCore(0, [process.execPath, program, join(dirname(caPath), 'server.pem')]);
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, pid: child.pid ?? 0, port: Number(line.toString()), caPath };
 }

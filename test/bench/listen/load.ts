@@ -5,8 +5,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 
 interface Load {
-  /** The connections are spread over them. */
-  readonly ports: readonly number[];
+  readonly port: number;
   readonly caPath: string;
   readonly connections: number;
   readonly requests: number;
@@ -14,7 +13,6 @@ interface Load {
   readonly secret: string;
   /** Begins every id. */
   readonly prefix: string;
-  readonly path: string;
 }
 
 export interface Outcome {
@@ -24,7 +22,6 @@ export interface Outcome {
   /** Milliseconds. */
   readonly median: number;
   readonly p99: number;
-  readonly cpuSeconds: number;
 }
 
 const load = JSON.parse(process.argv[2] ?? '') as Load;
@@ -45,22 +42,22 @@ let accepted = 0;
 const others: Record<string, number> = {};
 const times: number[] = [];
 
-function next(port: number): string | undefined {
+function next(): string | undefined {
   if (sent === load.requests) return undefined;
   sent += 1;
   const body = lead(sent);
   const signature = createHmac('sha256', load.secret).update(body).digest('hex');
   return (
-    `POST ${load.path} HTTP/1.1\r\nHost: localhost:${port}\r\nUser-Agent: lead-service/1\r\n` +
+    `POST / HTTP/1.1\r\nHost: localhost:${load.port}\r\nUser-Agent: lead-service/1\r\n` +
     `Content-Type: application/json\r\nX-Hub-Signature-256: sha256=${signature}\r\n` +
     `Content-Length: ${body.length}\r\n\r\n${body}`
   );
 }
 
-function drive(port: number): Promise<void> {
+function drive(): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({
-      port,
+      port: load.port,
       host: '127.0.0.1',
       servername: 'localhost',
       ca,
@@ -69,7 +66,7 @@ function drive(port: number): Promise<void> {
     let since = 0;
     let text = '';
     const send = (): void => {
-      const request = next(port);
+      const request = next();
       if (request === undefined) {
         socket.end();
         resolve();
@@ -100,21 +97,15 @@ function drive(port: number): Promise<void> {
 }
 
 const start = performance.now();
-const connections = Array.from(
-  { length: load.connections },
-  (_, i) => load.ports[i % load.ports.length] ?? 0,
-);
-await Promise.all(connections.map(drive));
+await Promise.all(Array.from({ length: load.connections }, drive));
 const seconds = (performance.now() - start) / 1000;
 times.sort((a, b) => a - b);
-const { user, system } = process.cpuUsage();
 const outcome: Outcome = {
   seconds,
   accepted,
   others,
   median: times[times.length >> 1] ?? 0,
   p99: times[Math.floor(times.length * 0.99)] ?? 0,
-  cpuSeconds: (user + system) / 1e6,
 };
 process.stdout.write(JSON.stringify(outcome));
 process.exit();
