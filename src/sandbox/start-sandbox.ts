@@ -46,7 +46,6 @@ export async function startSandbox(
     connections: concurrency ?? defaultConcurrency,
     timeoutMs,
     trust: trustIn(isLoopback(new URL(target).hostname) ? loopbackCa : undefined),
-    now: () => clock.steady(),
   });
   const state = new SandboxState(options, { clock, poster, observe });
   let url = '';

@@ -27,7 +27,7 @@ async function receiver(
 }
 
 function sender(clock: FakeClock): Sender {
-  const poster = createPoster({ connections: 4, timeoutMs: 5000, now: () => clock.now() });
+  const poster = createPoster({ connections: 4, timeoutMs: 5000 });
   closers.push(() => poster.close());
   const schedule = fixedWaits([1000, 5000]);
   return createSender({ signer: { scheme, key }, schedule, poster, clock });

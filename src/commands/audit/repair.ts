@@ -196,7 +196,7 @@ export async function openRepair(
     sent,
     openDelivery() {
       const { trust, proxy, url } = target;
-      const poster = createPoster({ connections: 4, timeoutMs, trust, proxy, now: () => clock.steady() });
+      const poster = createPoster({ connections: 4, timeoutMs, trust, proxy });
       return {
         clock,
         createSender: (schedule) => createSender({ signer, schedule, poster, clock }),

@@ -64,7 +64,6 @@ async function send(
     timeoutMs,
     trust: target.trust,
     proxy: target.proxy,
-    now: () => clock.steady(),
   });
   const schedule = waitsAskedFor(retry, () => clock.now());
   const sender = createSender({ signer, schedule, poster, clock });

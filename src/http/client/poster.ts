@@ -22,7 +22,6 @@ interface PosterOptions {
   readonly timeoutMs: number;
   readonly trust?: TlsTrust | undefined;
   readonly proxy?: URL | undefined;
-  readonly now: () => number;
 }
 
 export interface Poster {
@@ -33,7 +32,7 @@ export interface Poster {
 }
 
 export function createPoster(options: PosterOptions): Poster {
-  const { connections, trust = trustIn(undefined), proxy, now } = options;
+  const { connections, trust = trustIn(undefined), proxy } = options;
   const timeoutMs = Math.min(options.timeoutMs, longestTimerMs);
   const isProxy = ({ origin }: URL): boolean => origin === proxy?.origin;
   const pools = new OriginPools({
@@ -49,12 +48,12 @@ export function createPoster(options: PosterOptions): Poster {
   let isClosed = false;
   return {
     post(request) {
-      const startedAt = now();
+      const startedAt = performance.now();
       return new Promise((resolve) => {
         const exchange = new PostExchange((end) => {
           clearTimeout(timer);
           exchanges.delete(exchange);
-          resolve({ ...end, durationMs: now() - startedAt });
+          resolve({ ...end, durationMs: performance.now() - startedAt });
         });
         const timer = setTimeout(() => exchange.cut('timeout'), timeoutMs);
         exchanges.add(exchange);

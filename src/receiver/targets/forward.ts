@@ -36,7 +36,7 @@ const connections = 64;
 export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath = false, scheme, proxy, timeoutMs, trust, headersOf, now, signal } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
-  const poster = createPoster({ connections, timeoutMs, trust, proxy, now: () => performance.now() });
+  const poster = createPoster({ connections, timeoutMs, trust, proxy });
   if (signal.aborted) poster.close();
   signal.addEventListener('abort', () => poster.close(), { once: true });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');

@@ -39,7 +39,6 @@ function client(url: string, options: Partial<Parameters<typeof createPoster>[0]
   const poster = createPoster({
     connections: 1,
     timeoutMs: 10_000,
-    now: () => performance.now(),
     ...options,
   });
   onTestFinished(() => poster.close());

@@ -45,7 +45,6 @@ function posterThrough(proxy: URL) {
     timeoutMs: 10_000,
     proxy,
     trust,
-    now: () => performance.now(),
   });
   onTestFinished(() => poster.close());
   const post = async (url: string): Promise<string> => {
