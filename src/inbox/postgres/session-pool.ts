@@ -40,9 +40,12 @@ export class SessionPool {
         this.#giveBack(session);
       }
     } finally {
-      this.#users -= 1;
       const [next] = this.#waiting;
-      next?.begin();
+      if (next === undefined) this.#users -= 1;
+      else {
+        this.#waiting.delete(next);
+        next.begin();
+      }
     }
   }
 
@@ -55,31 +58,20 @@ export class SessionPool {
   }
 
   /** Resolves when there are fewer users than sessions may be open: the caller is one of them from then on. */
-  #turn(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) throw closedError();
-      const end = (settle: () => void): void => {
-        clearTimeout(timer);
+  async #turn(): Promise<void> {
+    if (this.#isClosed) throw closedError();
+    if (this.#users < this.#maxSessions) {
+      this.#users += 1;
+      return;
+    }
+    const message = `all ${this.#maxSessions} connections to the database were in use for ${longestWaitMs / 1000} s`;
+    await new Promise<void>((begin, reject) => {
+      const waiting = { begin, reject };
+      this.#waiting.add(waiting);
+      setTimeout(() => {
         this.#waiting.delete(waiting);
-        settle();
-      };
-      const begin = (): void => {
-        this.#users += 1;
-        resolve();
-      };
-      const waiting: Waiting = {
-        begin: () => end(begin),
-        reject: (error) => end(() => reject(error)),
-      };
-      const timer = setTimeout(() => {
-        waiting.reject(
-          new DatabaseUnavailableError(
-            `all ${this.#maxSessions} connections to the database were in use for ${longestWaitMs / 1000} s`,
-          ),
-        );
-      }, longestWaitMs);
-      if (this.#users < this.#maxSessions) waiting.begin();
-      else this.#waiting.add(waiting);
+        reject(new DatabaseUnavailableError(message));
+      }, longestWaitMs).unref();
     });
   }
 
