@@ -78,8 +78,7 @@ function describe(preset: (typeof presets)[number]): string {
 const targetsTopic = {
   about:
     'What listen forwards each lead to: --forward-to URL, --exec COMMAND, --output FILE, each as often as needed, and --target ' +
-    'with JSON, or a file that holds such an object or an array of them, where more is meant. A lead is accepted once ' +
-    'it is stored; each target follows on its own, and one that fails holds no other.',
+    'with JSON, or a file that holds such an object, where more is meant. A lead is accepted once it is stored; each target follows on its own, and one that fails holds no other.',
   rows: (): readonly Row[] => [
     [
       'forward',

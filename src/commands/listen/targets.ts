@@ -58,12 +58,12 @@ export const targetKeys = Object.keys(shape);
 
 /** The targets that the flags name. Throws a `UsageError` for one that cannot be, and for two that are the same. */
 export async function targetDefinitions(flags: ListenOptions): Promise<readonly TargetDefinition[]> {
-  const written = await Promise.all(flags.target.map(readTargets));
+  const written = await Promise.all(flags.target.map(readTarget));
   const targets: readonly TargetDefinition[] = [
     ...flags.forwardTo.map((forward) => ({ ...defaults, to: { forward }, where: '--forward-to' })),
     ...flags.exec.map((exec) => ({ ...defaults, to: { exec }, where: '--exec' })),
     ...flags.output.map((output) => ({ ...defaults, to: { output }, where: '--output' })),
-    ...written.flat(),
+    ...written,
   ];
   const addresses = new Set<string>();
   for (const target of targets) {
@@ -79,17 +79,14 @@ export async function targetDefinitions(flags: ListenOptions): Promise<readonly 
   return targets;
 }
 
-async function readTargets(typed: string): Promise<TargetDefinition[]> {
+async function readTarget(typed: string): Promise<TargetDefinition> {
   const json = await jsonOrFile(typed, { where: '--target', kind: 'target' }).catch((error: unknown) => {
     throw asUsageError(error);
   });
-  if (Array.isArray(json) && json.length === 0) {
-    throw new UsageError('--target: there is no target in it', { hint: 'see: leads help targets' });
-  }
-  return (Array.isArray(json) ? (json as readonly unknown[]) : [json]).map(readTarget);
+  return targetIn(json);
 }
 
-function readTarget(json: unknown): TargetDefinition {
+function targetIn(json: unknown): TargetDefinition {
   const { forward, exec, output, when = [], giveUp, ...members } = membersOf(json);
   const { keepPath = false, insecure = false } = members;
   if ([forward, exec, output].filter((place) => place !== undefined).length !== 1) {
