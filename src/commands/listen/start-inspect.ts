@@ -1,17 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import type { Context } from '../../context.ts';
-import { ConfigError, UsageError, messageOf } from '../../errors.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
 import { rejectUnableToSign } from '../../sender/sign-request.ts';
 import type { Key, Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './command.ts';
 import type { ListenSession } from './session.ts';
-
-/** The page gets what a busy receiver leaves of the processor. */
-const niceness = 15;
 
 /** The page has this long to end, in milliseconds. */
 const endingMs = 5_000;
@@ -29,7 +24,6 @@ export async function startInspect(session: ListenSession, port: number) {
     // The closed channel tells the page that this process ended.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  lowerPriority(child, messages);
   const lines = createInterface(child.stderr as Readable);
   // The event `close` does not come after `disconnect`.
   const ended = Promise.all([once(child, 'exit'), once(lines, 'close')]).then(([[code]]) => code as unknown);
@@ -120,14 +114,4 @@ function pageEnvironment({ flags, context, verifier, location }: ListenSession):
     LEADS_INBOX: typeof location === 'string' ? location : (flags.inbox ?? env['LEADS_INBOX']),
     ...(key !== undefined && { [secretName]: key.secret.reveal() }),
   };
-}
-
-function lowerPriority({ pid }: ChildProcess, messages: Context['messages']): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, niceness);
-  } catch (error) {
-    // A sandbox may refuse the call, and the page works without it.
-    messages.verbose(`the page of --inspect keeps its priority: ${messageOf(error)}`);
-  }
 }

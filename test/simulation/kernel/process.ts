@@ -272,7 +272,6 @@ export class SimProcess {
             throw Object.assign(systemError('ESRCH', 'uv_os_getpriority'), { info: { code: 'ESRCH' } });
           return 0;
         },
-        setPriority: () => undefined,
       },
       child_process: {
         ...childProcess,
