@@ -25,7 +25,7 @@ interface AdminServerOptions extends Pick<
   HttpServerOptions,
   'host' | 'port' | 'addressOption' | 'clock' | 'onError' | 'limits'
 > {
-  readonly readiness: { readonly whyNot: () => Promise<string | undefined> };
+  readonly whyNotReady: () => Promise<string | undefined>;
   readonly metrics: () => Promise<readonly MetricFamily[]>;
 }
 
@@ -36,13 +36,13 @@ export function openAdminServer(options: AdminServerOptions): Promise<HttpServer
 }
 
 /** Answers `/livez`, `/readyz` and `/metrics`. Nothing here needs a credential, shows one, or changes anything. */
-function adminAnswers({ host, readiness, metrics }: AdminServerOptions): HttpServerOptions['handle'] {
+function adminAnswers({ host, whyNotReady, metrics }: AdminServerOptions): HttpServerOptions['handle'] {
   // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
   const guard = isLoopbackAddress(host) ? hostGuard(undefined, () => undefined) : undefined;
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {
     '/livez': () => Promise.resolve(line(200, 'alive')),
     '/readyz': async () => {
-      const problem = await readiness.whyNot();
+      const problem = await whyNotReady();
       return problem === undefined ? line(200, 'ready') : line(503, `not ready: ${problem}`);
     },
     '/metrics': async () => text(200, openMetricsText(await metrics()), openMetricsType),
@@ -77,44 +77,33 @@ const line = (status: number, content: string, headers?: Answer['headers']): Ans
 const freshMs = 1000;
 const longestMs = 2000;
 
-interface ReadinessOptions {
-  readonly inbox: Pick<Inbox, 'checkWritable'>;
-  readonly clock: Pick<Clock, 'steady' | 'sleep'>;
-  readonly stopping: AbortSignal;
-}
-
 /**
- * Tells whether deliveries are to be sent here. The inbox is asked to write, since what failed last would never be tried again
- * once no delivery is sent here. Many who ask at the same time cost one write.
+ * Gives the function that says in one line why nothing is to be sent here; undefined when all is well. The inbox is asked to
+ * write, since what failed last would never be tried again once no delivery is sent here. Many who ask at the same time cost one
+ * write.
  */
-export class Readiness {
-  readonly #options: ReadinessOptions;
-  #problem: Promise<string | undefined> = Promise.resolve(undefined);
-  #askedAt = -Infinity;
-
-  constructor(options: ReadinessOptions) {
-    this.#options = options;
-  }
-
-  /** Why nothing is to be sent here, in one line; undefined when it is ready. */
-  async whyNot(): Promise<string | undefined> {
-    const { stopping, clock } = this.#options;
-    if (stopping.aborted) return 'draining: it is about to end';
-    const now = clock.steady();
-    if (now - this.#askedAt >= freshMs) {
-      this.#askedAt = now;
-      this.#problem = this.#ask();
-    }
-    return (await this.#problem)?.replace(/\s+/g, ' ');
-  }
-
-  async #ask(): Promise<string | undefined> {
-    const { inbox, clock } = this.#options;
+export function readiness(
+  inbox: Pick<Inbox, 'checkWritable'>,
+  clock: Pick<Clock, 'steady' | 'sleep'>,
+  stopping: AbortSignal,
+): AdminServerOptions['whyNotReady'] {
+  let problem: Promise<string | undefined> = Promise.resolve(undefined);
+  let askedAt = -Infinity;
+  const ask = (): Promise<string | undefined> => {
     const answered = new AbortController();
     const written = inbox.checkWritable().then(() => undefined, messageOf);
     const tooLong = slept(clock, longestMs, answered.signal).then(
       () => `the inbox has not written for ${longestMs / 1000} s`,
     );
     return Promise.race([written, tooLong]).finally(() => answered.abort());
-  }
+  };
+  return async () => {
+    if (stopping.aborted) return 'draining: it is about to end';
+    const now = clock.steady();
+    if (now - askedAt >= freshMs) {
+      askedAt = now;
+      problem = ask();
+    }
+    return (await problem)?.replace(/\s+/g, ' ');
+  };
 }

@@ -29,7 +29,6 @@ export class ReceiverMetrics {
     'Deliveries that could not be stored or failed here, failed TLS handshakes, connections over the limit.',
   );
   readonly #answered = new Histogram(durationBounds);
-  readonly #stored = new Histogram(durationBounds);
 
   constructor(targets: readonly Pick<Target, 'name'>[]) {
     for (const source of ['push', 'backfill'] as const) {
@@ -54,11 +53,6 @@ export class ReceiverMetrics {
     this.#answered.observe(ms / 1000);
   }
 
-  /** The leads of a delivery are durable, `ms` after they were given to the inbox. */
-  stored(ms: number): void {
-    this.#stored.observe(ms / 1000);
-  }
-
   failed(kind: ErrorKind): void {
     this.#errors.increment(kind);
   }
@@ -78,10 +72,6 @@ export class ReceiverMetrics {
     return [
       this.#verdicts.family(),
       this.#answered.family('leads_answer_duration_seconds', 'From the receipt of a delivery to its answer.'),
-      this.#stored.family(
-        'leads_commit_duration_seconds',
-        'From the moment a delivery is given to the inbox until it is durable.',
-      ),
       this.#forwards.family(),
       this.#errors.family(),
     ];

@@ -48,7 +48,7 @@ export interface ReceiverOptions {
   readonly failures?: DeliberateFailures | undefined;
   /** Gives what the credential of a rejected delivery would have matched, one sentence each. */
   readonly explain?: ((delivery: Delivery, rejection: Rejection) => readonly string[]) | undefined;
-  readonly metrics?: Pick<ReceiverMetrics, 'answered' | 'stored' | 'failed'> | undefined;
+  readonly metrics?: Pick<ReceiverMetrics, 'answered' | 'failed'> | undefined;
 }
 
 interface UnstoredDelivery extends Pick<AnsweredDelivery, 'delivery' | 'source' | 'leadId' | 'explanation'> {
@@ -94,12 +94,10 @@ export function createReceiver(options: ReceiverOptions) {
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
     if (key > 0) note(formerSecretUsed(key + 1, policy.keys.length, verifier.replaced));
     const from = source === 'push' ? checked : { ...checked, source };
-    const startedAt = clock.steady();
-    const forwards = workers.length === 0 ? undefined : new DeliveryForwards(from, workers, startedAt);
+    const forwards = workers.length === 0 ? undefined : new DeliveryForwards(from, workers, clock.steady());
     let leads: readonly StoredLead[] | Rejection;
     try {
       leads = storedLeads(checked, await inbox.take(arrivalsOf(checked, source, forwards)));
-      metrics?.stored(clock.steady() - startedAt);
     } catch (error) {
       metrics?.failed('store');
       if (!(error instanceof CannotStoreError)) {

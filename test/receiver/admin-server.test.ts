@@ -1,7 +1,7 @@
 import { describe as describeError } from '../../src/describe.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gauge } from '../../src/output/openmetrics.ts';
-import { openAdminServer, Readiness } from '../../src/receiver/admin-server.ts';
+import { openAdminServer, readiness } from '../../src/receiver/admin-server.ts';
 import { FakeClock } from '../support/clock.ts';
 import { parseOpenMetrics, valueOf } from '../support/open-metrics.ts';
 import { openWire, statuses } from '../support/wire.ts';
@@ -10,12 +10,11 @@ async function start(host = '127.0.0.1', limits = {}) {
   const clock = new FakeClock();
   const inbox = { checkWritable: () => Promise.resolve() };
   const stop = new AbortController();
-  const readiness = new Readiness({ inbox, clock, stopping: stop.signal });
   const server = await openAdminServer({
     host,
     addressOption: 'admin',
     port: 0,
-    readiness,
+    whyNotReady: readiness(inbox, clock, stop.signal),
     metrics: () => Promise.resolve([gauge('a', 'A.', 1)]),
     clock,
     onError: () => undefined,
@@ -133,12 +132,7 @@ describe('the admin socket', () => {
       host: '127.0.0.1',
       addressOption: 'admin',
       port: server.port,
-      readiness: new Readiness({
-        inbox: { checkWritable: () => Promise.resolve() },
-        clock: new FakeClock(),
-
-        stopping: new AbortController().signal,
-      }),
+      whyNotReady: () => Promise.resolve(undefined),
       metrics: () => Promise.resolve([]),
       clock: new FakeClock(),
       onError: () => undefined,

@@ -57,7 +57,7 @@ export async function openListenInbox(
     ? await open((warning) => messages.warn(noteText(warning)))
     : await openOnceThere(location, open, context, {
         message: ', and answers 503 meanwhile',
-        begin: (whyNot) => answerMeanwhile(flags, context, whyNot),
+        begin: (whyNotReady) => answerMeanwhile(flags, context, whyNotReady),
       });
   try {
     await noteWaiting(inbox, inboxWords(flags, inbox.location), messages);
@@ -83,7 +83,7 @@ const closeMs = 500;
 async function answerMeanwhile(
   { host, port, admin, ...flags }: ListenOptions,
   context: Pick<Context, 'paths' | 'clock' | 'messages'>,
-  whyNot: () => Promise<string>,
+  whyNotReady: () => Promise<string>,
 ): Promise<() => Promise<void>> {
   const { clock, messages } = context;
   const onError = (error: unknown): void => messages.note('waiting', messageOf(error));
@@ -102,7 +102,7 @@ async function answerMeanwhile(
     }
     if (admin !== undefined && admin.port !== 0) {
       const metrics = () => Promise.resolve([inboxUp(0)]);
-      const options = { ...admin, addressOption: 'admin', readiness: { whyNot }, metrics, clock, onError };
+      const options = { ...admin, addressOption: 'admin', whyNotReady, metrics, clock, onError };
       servers.push(await openAdminServer(options));
     }
   } catch (error) {

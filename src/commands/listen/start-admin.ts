@@ -2,7 +2,7 @@ import { messageOf } from '../../errors.ts';
 import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { HttpServer } from '../../http/server/server-options.ts';
 import type { MetricFamily } from '../../output/openmetrics.ts';
-import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
+import { openAdminServer, readiness } from '../../receiver/admin-server.ts';
 import { backlogCache, backlogFamilies, inboxUp } from '../../receiver/backlog-metrics.ts';
 import type { ListenSession } from './session.ts';
 
@@ -12,7 +12,6 @@ export async function startAdmin(session: ListenSession): Promise<HttpServer | u
   const { admin: address } = flags;
   if (address === undefined || metrics === undefined) return undefined;
   const { clock, messages } = context;
-  const readiness = new Readiness({ inbox, clock, stopping: stop.stopping });
   const backlog = backlogCache(inbox, clock);
   const names = targets.map(({ name }) => name);
   const readBacklog = async (): Promise<MetricFamily[]> => {
@@ -27,7 +26,7 @@ export async function startAdmin(session: ListenSession): Promise<HttpServer | u
   const server = await openAdminServer({
     ...address,
     addressOption: 'admin',
-    readiness,
+    whyNotReady: readiness(inbox, clock, stop.stopping),
     clock,
     onError: (error) => messages.note('admin', `a request to --admin failed: ${messageOf(error)}`),
     metrics: async () => [...metrics.families(), ...(await readBacklog())],

@@ -90,7 +90,6 @@ describe('listen --admin', () => {
     expect(deliveries({ reason: 'not_a_lead' })).toBe(1);
     expect(deliveries({ reason: 'wrong_credential' })).toBe(1);
     expect(valueOf(families, 'leads_answer_duration_seconds_count')).toBe(6);
-    expect(valueOf(families, 'leads_commit_duration_seconds_count')).toBe(4);
     expect(valueOf(families, 'leads_waiting', { target: `forward ${behind.url}` })).toBe(1);
     expect(valueOf(families, 'leads_dead', { target: `forward ${behind.url}` })).toBe(0);
   });
