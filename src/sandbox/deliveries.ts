@@ -20,7 +20,6 @@ import { defaultConcurrency, type WebhookOptions } from './sandbox-options.ts';
 
 const unsigned: Signer = { scheme: unverified, key: undefined };
 const defaultRetryMs = [1000, 5000, 30_000];
-const defaultDelayMs = 2000;
 /** A reordered delivery waits this long for another one. */
 const overtakenWithinMs = 1000;
 
@@ -35,39 +34,28 @@ interface DeliveriesOptions {
 export class Deliveries {
   readonly attempts: RecordedAttempt[] = [];
   readonly injector: FaultInjector<DeliveryFault>;
+  /** Ids of the leads whose genuine delivery was answered 200. */
+  readonly acknowledged = new Set<string>();
   /** Deliveries that are neither acknowledged nor dead. */
   pending = 0;
   readonly #target: string | undefined;
-  readonly #signer: Signer;
   readonly #options: DeliveriesOptions;
   readonly #sender: Sender;
   readonly #slots: Slots;
   readonly #stop = new AbortController();
   readonly #overtaken = new Set<() => Promise<void>>();
-  readonly #acknowledged = new Set<string>();
   #usedId: string | undefined;
 
   constructor(webhook: WebhookOptions | undefined, options: DeliveriesOptions) {
-    const { signer = unsigned, retryMs = defaultRetryMs } = webhook ?? {};
+    const { signer = unsigned, retryMs = defaultRetryMs, faults = {} } = webhook ?? {};
     const { poster, clock, seed } = options;
     this.#target = webhook?.url;
-    this.#signer = signer;
     this.#options = options;
-    this.injector = new FaultInjector(seed, {});
-    this.setFaults(webhook?.faults ?? {});
+    rejectImpossibleForgeries(signer, faults);
+    this.injector = new FaultInjector(seed, faults);
     this.#sender = createSender({ signer, schedule: fixedWaits(retryMs), poster, clock });
     this.#slots = new Slots(webhook?.concurrency ?? defaultConcurrency);
     setMaxListeners(0, this.#stop.signal);
-  }
-
-  /** Leads whose genuine delivery was answered 200. */
-  get acknowledged(): ReadonlySet<string> {
-    return this.#acknowledged;
-  }
-
-  setFaults(faults: Faults<DeliveryFault>): void {
-    rejectImpossibleForgeries(this.#signer, faults);
-    this.injector.faults = faults;
   }
 
   deliver(lead: SandboxLead): void {
@@ -83,19 +71,18 @@ export class Deliveries {
 
   async #start(lead: SandboxLead): Promise<void> {
     const release = await this.#slots.acquire();
-    const drawn = this.injector.drawFirst(['drop', 'delay', 'reorder'], faultKey(lead));
+    const drawn = this.injector.drawFirst(['drop', 'reorder'], faultKey(lead));
     if (drawn === undefined) return this.#deliver(lead, [], release);
     const { name, fault } = drawn;
     const deliverLater = async (): Promise<void> => this.#deliver(lead, [name], await this.#slots.acquire());
     if (name === 'drop') {
       this.#record(recordDrop(this.#delivery(lead), this.#options.clock.now()));
       this.#finish(lead, undefined);
-    } else if (name === 'delay') {
-      void this.#after(fault.amountMs ?? defaultDelayMs, deliverLater);
     } else {
       this.#overtaken.add(deliverLater);
-      void this.#after(fault.amountMs ?? overtakenWithinMs, async () => {
-        if (this.#overtaken.delete(deliverLater)) await deliverLater();
+      const hasPassed = slept(this.#options.clock, fault.amountMs ?? overtakenWithinMs, this.#stop.signal);
+      void hasPassed.then((isDue) => {
+        if (isDue && this.#overtaken.delete(deliverLater)) void deliverLater();
       });
     }
     release();
@@ -147,7 +134,7 @@ export class Deliveries {
 
   #record(attempt: RecordedAttempt): void {
     this.attempts.push(attempt);
-    if (attempt.outcome === 'acknowledged' && !attempt.forged) this.#acknowledged.add(attempt.leadId);
+    if (attempt.outcome === 'acknowledged' && !attempt.forged) this.acknowledged.add(attempt.leadId);
     this.#options.onAttempt(attempt);
   }
 
@@ -166,10 +153,6 @@ export class Deliveries {
       void deliverLater();
     }
     release();
-  }
-
-  async #after(ms: number, run: () => Promise<void>): Promise<void> {
-    if (await slept(this.#options.clock, ms, this.#stop.signal)) await run();
   }
 
   #delivery(lead: SandboxLead): OutgoingDelivery {
@@ -199,26 +182,20 @@ export interface RecordedAttempt {
   readonly forged: boolean;
 }
 
+const recordOf = ({ id, leadId, target }: OutgoingDelivery, number: number, sentAt: number) => ({
+  ...{ deliveryId: id, leadId, target, attempt: number },
+  at: new Date(sentAt).toISOString(),
+});
+
 const recordDrop = (delivery: OutgoingDelivery, now: number): RecordedAttempt => ({
-  deliveryId: delivery.id,
-  leadId: delivery.leadId,
-  target: delivery.target,
-  attempt: 1,
-  at: new Date(now).toISOString(),
-  outcome: 'dropped',
-  durationMs: 0,
-  faults: ['drop'],
-  forged: false,
+  ...recordOf(delivery, 1, now),
+  ...{ outcome: 'dropped', durationMs: 0, faults: ['drop'], forged: false },
 });
 
 function recordAttempt(attempt: Attempt, faults: readonly DeliveryFault[]): RecordedAttempt {
   const { delivery, number, sentAt, outcome, result, forgery } = attempt;
   return {
-    deliveryId: delivery.id,
-    leadId: delivery.leadId,
-    target: delivery.target,
-    attempt: number,
-    at: new Date(sentAt).toISOString(),
+    ...recordOf(delivery, number, sentAt),
     outcome,
     durationMs: result.durationMs,
     ...(result.ok ? { status: result.status } : { error: result.code }),

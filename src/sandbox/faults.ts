@@ -6,7 +6,6 @@ import { drawFor } from './data/seeded-random.ts';
 export const apiFaults = [
   'status500',
   'status429',
-  'status503',
   'reset',
   'truncate',
   'slow',
@@ -16,7 +15,7 @@ export const apiFaults = [
   'repeatedCursor',
 ] as const;
 
-export const deliveryFaults = ['drop', 'delay', 'reorder', 'duplicate', ...forgeryKinds] as const;
+export const deliveryFaults = ['drop', 'reorder', 'duplicate', ...forgeryKinds] as const;
 
 export type ApiFault = (typeof apiFaults)[number];
 export type DeliveryFault = (typeof deliveryFaults)[number];
@@ -24,7 +23,7 @@ export type DeliveryFault = (typeof deliveryFaults)[number];
 interface Fault {
   /** The share of the requests or deliveries with this fault, in [0, 1]. */
   readonly chance: number;
-  /** How slow, how late or how long to wait, in milliseconds. */
+  /** How slow or how long to wait, in milliseconds. */
   readonly amountMs?: number | undefined;
 }
 

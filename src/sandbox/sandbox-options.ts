@@ -5,8 +5,6 @@ type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   readonly port?: number | undefined;
-  readonly host?: string | undefined;
-  readonly tls?: { readonly certPem: string; readonly keyPem: string } | undefined;
   readonly params?: Optional<ApiOptions['params']> | undefined;
   /** Keys that are valid for the list operation. Default `sandbox-key`. */
   readonly apiKeys?: readonly string[] | undefined;
@@ -77,7 +75,6 @@ export interface ApiOptions {
   /** A larger `limit` is reduced to this without an error, as services do. */
   readonly maxLimit: number;
   readonly rateLimit: { readonly requests: number; readonly windowMs: number } | undefined;
-  readonly gzip: boolean;
 }
 
 export const defaultApiKey = 'sandbox-key';
@@ -104,7 +101,6 @@ const defaultApi: ApiOptions = {
   defaultLimit: 50,
   maxLimit: 1000,
   rateLimit: undefined,
-  gzip: true,
 };
 
 export const apiOptions = ({ params = {}, ...options }: SandboxOptions): ApiOptions => ({

@@ -1,25 +1,13 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { isLoopback } from '../config/base-url.ts';
 import { listenError } from '../http/errors.ts';
 import { acceptsGzip } from '../http/server/send-answer.ts';
-import type { SandboxOptions } from './sandbox-options.ts';
 
 export interface PlainRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
-  readonly remote: string;
-  body(): Promise<Buffer>;
 }
 
 export interface SandboxServer {
@@ -28,39 +16,31 @@ export interface SandboxServer {
   close(): Promise<void>;
 }
 
+const host = '127.0.0.1';
+
 /**
  * This server has no limits against the open network, because its clients are on this machine. Rejects with a
- * `ConfigError` or `UsageError` when it cannot listen on the address.
+ * `ConfigError` or `UsageError` when it cannot listen on the port.
  */
 export async function openSandboxServer(
-  { host = '127.0.0.1', port: wantedPort = 0, tls }: Pick<SandboxOptions, 'host' | 'port' | 'tls'>,
-  gzip: boolean,
-  handle: (request: PlainRequest) => Promise<PlainResponse>,
+  wantedPort = 0,
+  handle: (request: PlainRequest) => PlainResponse,
 ): Promise<SandboxServer> {
   const stop = new AbortController();
-  const listener: RequestListener = (request, response) => {
-    handle({
-      method: request.method ?? 'GET',
-      target: request.url ?? '/',
-      headers: request.headers,
-      remote: request.socket.remoteAddress ?? '',
-      body: () => buffer(request),
-    })
-      .catch((error: unknown) => errorResponse(500, 'sandbox_bug', String(error)))
-      .then((answer) => writeResponse(answer, request, response, { gzip, signal: stop.signal }))
-      .catch(() => response.destroy());
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = 'GET', url: target = '/', headers } = request;
+    await writeResponse(handle({ method, target, headers }), request, response, stop.signal);
   };
-  const server =
-    tls === undefined
-      ? createServer(listener)
-      : createSecureServer({ cert: tls.certPem, key: tls.keyPem }, listener);
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, host, wantedPort)));
     server.listen(wantedPort, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${hostForClients(host, tls !== undefined)}:${port}`,
+    url: `http://${host}:${port}`,
     port,
     close: () =>
       new Promise((resolve) => {
@@ -69,38 +49,6 @@ export async function openSandboxServer(
         server.closeAllConnections();
       }),
   };
-}
-
-/** The certificate is for localhost, and no client can connect to 0.0.0.0. */
-function hostForClients(host: string, secure: boolean): string {
-  if (secure || host === '::1' || host === '::') return 'localhost';
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
-}
-
-/**
- * Accepts programs on this machine, but no page in its browser: the peer must be a loopback address, `Host`
- * must name one (a page could let its own name resolve to us), and `Origin`, which browsers send with requests
- * to other origins, must be ours.
- */
-export function isFromThisMachine(
-  { remote, headers: { host, origin } }: Pick<PlainRequest, 'remote' | 'headers'>,
-  ownOrigin: string,
-): boolean {
-  const hostUrl = `http://${host ?? ''}`;
-  return (
-    /^(127\.|::1$|::ffff:127\.)/.test(remote) &&
-    URL.canParse(hostUrl) &&
-    isLoopback(new URL(hostUrl).hostname) &&
-    (origin === undefined || isOwnOrigin(origin, new URL(ownOrigin)))
-  );
-}
-
-/** Every loopback name of this machine is ours, if protocol and port are the same. */
-function isOwnOrigin(origin: string, server: URL): boolean {
-  if (!URL.canParse(origin)) return false;
-  const { protocol, hostname, port } = new URL(origin);
-  return protocol === server.protocol && isLoopback(hostname) && port === server.port;
 }
 
 export interface PlainResponse {
@@ -152,10 +100,9 @@ async function writeResponse(
   { status, headers, body, transmit = transmitWhole }: PlainResponse,
   request: IncomingMessage,
   response: ServerResponse,
-  { gzip, signal }: { readonly gzip: boolean; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<void> {
-  const packed =
-    gzip && body.length > gzipFromBytes && acceptsGzip(String(request.headers['accept-encoding']));
+  const packed = body.length > gzipFromBytes && acceptsGzip(String(request.headers['accept-encoding']));
   await transmit({
     request,
     response,
@@ -166,7 +113,7 @@ async function writeResponse(
   });
 }
 
-const transmitWhole: Transmit = ({ request, response, status, headers, body }) => {
+const transmitWhole: Transmit = ({ response, status, headers, body }) => {
   response.writeHead(status, { ...headers, 'content-length': body.length });
-  response.end(request.method === 'HEAD' ? undefined : body);
+  response.end(body);
 };

@@ -25,14 +25,8 @@ export interface SandboxDependencies {
   readonly observe: (event: LoggedRequest | RecordedAttempt) => void;
 }
 
-export interface LeadProblem {
-  readonly problem: string;
-  readonly taken?: boolean;
-}
-
 const dayMs = 86_400_000;
 
-/** The list operation and the control endpoints are two views of this state. */
 export class SandboxState {
   readonly api: ApiOptions;
   readonly apiKeys: readonly string[];
@@ -92,17 +86,18 @@ export class SandboxState {
     return lead;
   }
 
-  add(bytes: Uint8Array): SandboxLead | LeadProblem {
+  /** Returns why the bytes are no lead that can be added. */
+  add(bytes: Uint8Array): SandboxLead | { readonly problem: string } {
     const added = this.#list(bytes);
     if (!('problem' in added)) this.deliveries.deliver(added);
     return added;
   }
 
-  #list(bytes: Uint8Array): SandboxLead | LeadProblem {
+  #list(bytes: Uint8Array): ReturnType<SandboxState['add']> {
     const posted = readPostedLead(bytes, this.api.statusField, this.now());
     if ('problem' in posted) return posted;
     if (this.leads.get(posted.id) !== undefined) {
-      return { problem: `there is already a lead with the id ${posted.id}`, taken: true };
+      return { problem: `there is already a lead with the id ${posted.id}` };
     }
     return this.leads.add(posted);
   }

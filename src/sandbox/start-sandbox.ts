@@ -1,4 +1,5 @@
 import { isLoopback } from '../config/base-url.ts';
+import { hostGuard } from '../receiver/host-guard.ts';
 import { createPoster } from '../http/client/poster.ts';
 import { trustIn } from '../http/client/trust.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from './sandbox-server.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import { answerListRequest } from './api/list-operation.ts';
-import { answerControlRequest } from './control.ts';
 import type { SandboxLead } from './data/lead-set.ts';
 import { defaultConcurrency, defaultTimeoutMs, type SandboxOptions } from './sandbox-options.ts';
 import { type SandboxDependencies, SandboxState } from './sandbox-state.ts';
@@ -49,9 +49,9 @@ export async function startSandbox(
   });
   const state = new SandboxState(options, { clock, poster, observe });
   let url = '';
-  const server = await openSandboxServer(options, state.api.gzip, async (request) => {
+  const server = await openSandboxServer(options.port, (request) => {
     const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const answer = await answerRequest({ ...request, method }, state, url, clock);
+    const answer = answerRequest({ ...request, method }, state, url, clock);
     return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };
   });
   ({ url } = server);
@@ -76,23 +76,32 @@ export async function startSandbox(
   };
 }
 
-async function answerRequest(
+function answerRequest(
   request: PlainRequest,
   state: SandboxState,
   ownUrl: string,
   clock: Clock,
-): Promise<PlainResponse> {
+): PlainResponse {
   const { path } = state.api;
   const base = originOfClient(request.headers.host, ownUrl);
   const url = URL.canParse(request.target, base) ? new URL(request.target, base) : undefined;
   if (url?.pathname === path) return answerListRequest(request, url, state, clock);
-  const controlled = url && (await answerControlRequest(state, url, request, ownUrl));
-  if (controlled !== undefined) return controlled;
-  if (url?.pathname !== '/') return errorResponse(404, 'not_found', `Leads are listed at ${path}.`);
-  // A receiver listens elsewhere: a delivery that is answered 200 here would be lost.
-  return request.method === 'GET'
-    ? jsonResponse(200, { service: 'leads sandbox', leads: path })
-    : errorResponse(405, 'method_not_allowed', 'Nothing is received here.', { allow: 'GET, HEAD' });
+  if (url?.pathname === '/sandbox/deliveries' && request.method === 'GET')
+    return answerDeliveriesRequest(request, state);
+  return errorResponse(404, 'not_found', `Leads are listed at ${path}.`);
+}
+
+const rejectForeign = hostGuard(undefined, () => undefined);
+
+/** Shows every attempt to programs on this machine, and to no page in its browser. */
+function answerDeliveriesRequest(
+  { headers: { host = '', origin } }: PlainRequest,
+  { deliveries: { attempts, acknowledged, pending } }: SandboxState,
+): PlainResponse {
+  const rawHeaders = origin === undefined ? [] : [['origin', origin] as const];
+  if (rejectForeign({ url: `http://${host}/`, rawHeaders }) !== undefined)
+    return errorResponse(403, 'forbidden', 'Only programs on this machine may see this.');
+  return jsonResponse(200, { deliveries: attempts, acknowledged: acknowledged.size, pending });
 }
 
 /** A client sends its key only to the origin that it used, so links to the next page have its host name. */

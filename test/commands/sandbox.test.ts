@@ -99,11 +99,9 @@ test('flags that cannot work together, or at all, are usage errors', async () =>
     ['--retry', '1s,soon', '--webhook', 'https://localhost/'],
     ['--envelope', 'none'],
     ['--pagination', 'pages'],
-    ['--api-key-file', '-', '--from', '-'],
     ['--webhook', 'http://example.com/', '--token', 't'],
     ['--webhook', 'ftp://localhost/', '--token', 't'],
     ['--api-key', 'two words'],
-    ['--from', '-', '--leads', '5'],
   ];
   for (const argv of cases) {
     const { exitCode, stderr } = await leads(['sandbox', '--port', '0', ...argv]);
@@ -143,35 +141,6 @@ test('a key from the environment opens it and is not shown', async () => {
   expect((await list(ready, '', 'own-key-of-the-user')).status).toBe(200);
   expect((await list(ready)).status).toBe(401);
   expect(run.stdout.text() + run.stderr.text()).not.toContain('own-key-of-the-user');
-});
-
-test('leads of a file are served in their own bytes; one that is none is named', async () => {
-  const file = join(freshHome(), 'leads.ndjson');
-  const lines = ['{"id":"a","n":1.0,"createdAt":"2026-01-02T00:00:00Z"}', '{"id":12345678901234567890}'];
-  writeFileSync(file, `${lines.join('\n')}\n\n`);
-  const { ready } = await sandbox(['--from', file]);
-  const { text } = await list(ready);
-  for (const line of lines) expect(text).toContain(`${line.slice(0, -1)},"status":"new"}`);
-  writeFileSync(file, `${lines.join('\n')}\n{"name":"x"}\n`);
-  const refused = await leads(['sandbox', '--port', '0', '--from', file]);
-  expect([refused.exitCode, refused.stderr]).toEqual([
-    6,
-    "error: lead 3 cannot be served: there is no 'id'\n",
-  ]);
-  const absent = await leads(['sandbox', '--port', '0', '--from', `${file}.absent`]);
-  expect([absent.exitCode, absent.stderr]).toEqual([6, expect.stringContaining('there is no such file')]);
-});
-
-test('HTTPS by the local authority', async () => {
-  const { run, ready } = await sandbox(['--tls', '--leads', '3']);
-  expect(ready.url).toMatch(/^https:\/\/localhost:/);
-  const home = run.home;
-  const listed = await leads(['list', '--format', 'ndjson'], {
-    home,
-    env: { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: ready.url },
-  });
-  expect(listed).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(listed.stdout.split('\n')).toHaveLength(4);
 });
 
 test('--verbose shows every request and attempt, without the key', async () => {

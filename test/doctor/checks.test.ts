@@ -8,7 +8,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { createServer as createSecureServer } from 'node:tls';
 import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -300,11 +301,17 @@ describe('the way to the service', () => {
   it('shows what the certificate is, and fails where it is not trusted', async () => {
     const home = freshHome();
     const authority = await ensureAuthority(join(home, 'data'), new FakeClock(Date.now()));
-    const secure = await sandboxWith({ tls: authority });
-    const url = secure.url.replace('127.0.0.1', 'localhost');
+    const secure = createSecureServer({ cert: authority.certPem, key: authority.keyPem }, (socket) => {
+      const behind = connect(sandbox.port, '127.0.0.1').on('error', () => undefined);
+      socket.on('error', () => undefined);
+      socket.pipe(behind).pipe(socket);
+    });
+    secure.listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    const url = `https://localhost:${(secure.address() as AddressInfo).port}`;
     const trusting = await diagnose({ url, home });
     const other = await diagnose({ url });
-    await secure.close();
+    secure.close();
     expect(trusting.check('service.tls')).toMatchObject({
       result: 'pass',
       detail: expect.stringMatching(/^TLSv1\.3, issued by .*, \d+ days left$/) as string,

@@ -1,34 +1,18 @@
-import { once } from 'node:events';
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import { expect, it, onTestFinished } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { inTerminal } from '../docs/terminal.ts';
 import { binary, environment } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
 
 /** A sandbox that lists these leads; resolves to its address. */
-async function sandboxOf(leads: readonly object[], home: string): Promise<string> {
-  const file = join(home, 'leads.ndjson');
-  writeFileSync(file, leads.map((lead) => `${JSON.stringify(lead)}\n`).join(''));
-  const args = [binary, 'sandbox', '--port', '0', '--from', file];
-  const child = spawn(process.execPath, args, { env: { ...process.env, ...environment(home) } });
-  onTestFinished(async () => {
-    const ended = once(child, 'exit');
-    if (child.kill('SIGTERM')) await ended;
-  });
-  let text = '';
-  return new Promise((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-        const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
-        if (url !== undefined && text.includes('ready:')) resolve(url);
-      });
-    }
-    child.once('exit', () => reject(new Error(text)));
-  });
+async function sandboxOf(leads: readonly object[]): Promise<string> {
+  const records = leads.map((lead) => Buffer.from(JSON.stringify(lead)));
+  const sandbox = await startSandbox({ records }, { clock: systemClock });
+  onTestFinished(() => sandbox.close());
+  return sandbox.url;
 }
 
 it('gives a person the leads of October in Excel, with three commands', { timeout: 60_000 }, async () => {
@@ -47,7 +31,7 @@ it('gives a person the leads of October in Excel, with three commands', { timeou
   const home = freshHome();
   const place = { cwd: home, env: { ...(process.env as Record<string, string>), ...environment(home) } };
   const commands = [
-    `login --base-url ${await sandboxOf(leads, home)}`,
+    `login --base-url ${await sandboxOf(leads)}`,
     'config set zone Europe/Madrid',
     'export --in 2026-10 --fields score -o october.xlsx',
   ];

@@ -42,11 +42,10 @@ test('faults are read from text; one that is unknown or out of range is an error
   }
 });
 
-test('status faults are answered as 500, 503, and 429 with Retry-After', async () => {
+test('status faults are answered as 500, and 429 with Retry-After', async () => {
   await start('');
   for (const [name, status, retryAfter] of [
     ['status500', 500, undefined],
-    ['status503', 503, '1'],
     ['status429=100%:7s', 429, '7'],
   ] as const) {
     sandbox.state.apiInjector.faults = parseFaults(name, apiFaults);

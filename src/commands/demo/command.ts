@@ -5,9 +5,9 @@ export default command({
   summary: 'a tour of it all in ten seconds',
   description:
     'A tour of it all in ten seconds: real commands on this machine, in a temporary directory.\n' +
-    'A service, its leads pulled, the same leads pushed with one twice, one forged and one lost, and an ' +
-    'audit that finds and repairs the loss.\n' +
-    'On a terminal, each step waits for Enter.',
+    'A service, its leads pulled, the same leads pushed with one twice, one forged and one lost, ' +
+    'and an audit that finds and repairs the loss.\n' +
+    'Everything that it starts and stores is gone at its end.',
   flags: {},
   exits: { 7: 'a step did not do what it should' },
   examples: ['leads demo'],

@@ -11,8 +11,7 @@ import { createTourPrinter, DemoError, type LeadsProcess, tour } from './tour.ts
 export async function run(_: unknown, context: Context): Promise<Outcome> {
   // Rather than halfway, where it is not installed.
   await loadLibsql();
-  const isWatched = context.stdout.isTTY === true && context.stdin.isTTY === true;
-  const printer = await createTourPrinter(context, isWatched);
+  const printer = await createTourPrinter(context);
   const startedAt = context.clock.now();
   const directory = await withOutputErrors(tmpdir(), () => mkdtemp(join(tmpdir(), 'leads-demo-')));
   const running: LeadsProcess[] = [];
@@ -22,7 +21,6 @@ export async function run(_: unknown, context: Context): Promise<Outcome> {
     await tour(printer, directory, context, running);
     const duration = formatDuration(context.clock.now() - startedAt);
     await printer.say(`\nEvery step did what it said, in ${duration}.`);
-    if (isWatched) await printer.output(summary);
     await printer.say("Continue with 'leads sandbox --help' and 'leads --help'.");
     return 'done';
   } catch (error) {
@@ -39,11 +37,3 @@ export async function run(_: unknown, context: Context): Promise<Outcome> {
       context.messages.say(`the service and the receiver are stopped, ${directory} is removed`);
   }
 }
-
-const summary: readonly string[] = [
-  '  leads list, export   every lead of the service, each once',
-  '  leads listen         deliveries verified: one came twice, one was forged',
-  '  leads audit          one lead was missing',
-  '  audit --send-to      it was delivered again, and nothing is missing now',
-  '  leads sandbox        the service to try all of this with',
-];

@@ -4,10 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ask } from '../../config/prompt.ts';
 import type { Context } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
-
 import { paletteFor, sanitize, wrapWidth, wrap } from '../../output/terminal/terminal.ts';
 import { truncate } from '../../output/text-width.ts';
 
@@ -242,11 +240,8 @@ function startLeads(
 
 export type TourPrinter = Awaited<ReturnType<typeof createTourPrinter>>;
 
-/**
- * Prints the tour: the same lines on a terminal and in a pipe, except that a terminal's are broken between words.
- * `waitsForEnter`: before each step but the first.
- */
-export async function createTourPrinter(context: Context, waitsForEnter = false) {
+/** Prints the tour: the same lines on a terminal and in a pipe, except that a terminal's are broken between words. */
+export async function createTourPrinter(context: Context) {
   const { stdout } = context;
   const colour = await paletteFor(stdout, context);
   const width = wrapWidth(stdout);
@@ -259,7 +254,6 @@ export async function createTourPrinter(context: Context, waitsForEnter = false)
   let steps = 0;
   return {
     async step(sentence: string): Promise<void> {
-      if (waitsForEnter && steps > 0) await ask('\n(Enter goes on, Ctrl-C ends) ', context);
       steps += 1;
       const lines = prose(`${steps}. ${sentence}`).split('\n');
       await write(stdout, `\n${lines.map((line) => colour.bold(colour.cyan(line))).join('\n')}\n`);

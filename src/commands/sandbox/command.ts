@@ -23,12 +23,6 @@ export const flags = {
       help: 'how many there are at the start',
     },
     seed: { value: 'seed', type: text, otherwise: '1', help: 'same seed, same leads and faults' },
-    from: {
-      value: 'file',
-      type: inputFile,
-      without: ['--leads'],
-      help: 'leads of an NDJSON file instead, in their own bytes (- for stdin)',
-    },
     every: { value: 'duration', type: interval, help: 'a new lead each' },
   }),
   ...inGroup('Webhook delivery', {
@@ -56,14 +50,12 @@ export const flags = {
     },
   }),
   ...inGroup('The API', {
-    host: { value: 'address', type: text, otherwise: '127.0.0.1', help: 'address to listen on' },
     port: {
       value: 'n',
       type: wholeNumber(0, 65_535),
       otherwise: '8080',
       help: 'port to listen on, 0 for any',
     },
-    tls: { help: 'HTTPS, with a certificate of the local authority' },
     apiKey: {
       value: 'key',
       type: text,

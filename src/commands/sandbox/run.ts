@@ -1,5 +1,5 @@
 import type { Context, Outcome } from '../../context.ts';
-import { isLoopback, isLoopbackAddress } from '../../config/base-url.ts';
+import { isLoopback } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
 import { shellWord } from '../../front.ts';
@@ -31,9 +31,6 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
       if (failure !== undefined) void announcement.then(() => messages.note(failure, failure));
     },
   });
-  if (options.host !== undefined && !isLoopbackAddress(options.host)) {
-    messages.warn(`bound to ${options.host}: other machines can list these leads with the key`);
-  }
   try {
     if (flags.format === 'json') {
       await writeJson(stdout, readyRecord(sandbox, options));
@@ -73,7 +70,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 function readyBanner(
   { url, leads }: Sandbox,
   { apiKeys: [apiKey = ''], seed, showsKey, webhook }: ResolvedSandbox,
-  { from, apiKeyFile: [apiKeyFile] }: Options,
+  { apiKeyFile: [apiKeyFile] }: Options,
   colour: Palette,
 ): string[] {
   const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
@@ -82,7 +79,6 @@ function readyBanner(
     : apiKeyFile === undefined
       ? `export LEADS_BASE_URL=${url}`
       : `leads login --base-url ${url} --api-key-file ${shellWord(apiKeyFile)}`;
-  const origin = from === undefined ? `seed ${seed}` : `from ${from}`;
   const key = showsKey ? `, API key ${apiKey}` : '';
   const push =
     webhook === undefined
@@ -92,7 +88,7 @@ function readyBanner(
         ]
       : [`push:  each lead goes to ${webhook.url}`];
   return [
-    `${colour.green('ready')}: ${colour.bold(url)} serves ${counted(leads.length, 'lead', 'leads')} (${origin}${key})`,
+    `${colour.green('ready')}: ${colour.bold(url)} serves ${counted(leads.length, 'lead', 'leads')} (seed ${seed}${key})`,
     '',
     command(login),
     command('leads list --status new'),

@@ -51,30 +51,15 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
 }
 
 function sandboxOptions(options: TestSandboxOptions): SandboxOptions {
-  const {
-    leads,
-    seed,
-    newest,
-    apiKey,
-    params,
-    port,
-    faults = {},
-    deliveryFaults: forged = {},
-    webhook,
-    ...api
-  } = options;
+  const { leads, newest, apiKey, faults = {}, deliveryFaults: forged = {}, webhook, ...further } = options;
   const forgeries = readFaults(forged, deliveryFaults);
   if (webhook === undefined && Object.keys(forgeries).length > 0) {
     throw new UsageError('deliveryFaults needs a webhook');
   }
   return {
-    ...api,
-    ...(typeof leads === 'number' && { leads }),
-    ...(typeof leads === 'object' && { records: leads.map(bytesOfLead) }),
-    ...(seed !== undefined && { seed }),
-    ...(apiKey !== undefined && { apiKeys: [apiKey] }),
-    ...(params !== undefined && { params }),
-    ...(port !== undefined && { port }),
+    ...further,
+    ...(typeof leads === 'object' ? { records: leads.map(bytesOfLead) } : { leads }),
+    apiKeys: apiKey === undefined ? undefined : [apiKey],
     newest: newest?.getTime(),
     faults: readFaults(faults, apiFaults),
     webhook: webhook && { ...webhookOptions(webhook), faults: forgeries },
@@ -147,7 +132,6 @@ const optionsSchema = z.partial(
     defaultLimit: wholeNumber(1),
     maxLimit: wholeNumber(1),
     rateLimit: rateLimitSchema,
-    gzip: z.boolean(),
   }),
 );
 

@@ -6,7 +6,6 @@ import {
   type Transmit,
 } from '../sandbox-server.ts';
 import type { Clock } from '../../time/clock.ts';
-import { equalInConstantTime } from '../../webhook/crypto/signature.ts';
 import { drawFor } from '../data/seeded-random.ts';
 import type { ApiFault, DrawnFault } from '../faults.ts';
 import type { SandboxState } from '../sandbox-state.ts';
@@ -45,9 +44,13 @@ function listLeads(request: PlainRequest, url: URL, state: SandboxState, clock: 
     return { response: errorResponse(400, 'invalid_request', requestedQuery.problem, limitHeaders) };
   }
   const key = state.requestKey(target);
-  const error = apiInjector.drawFirst(['status500', 'status429', 'status503'], key);
+  const error = apiInjector.drawFirst(['status500', 'status429'], key);
   if (error !== undefined) {
-    const response = failedResponse(error.name, error.fault.amountMs ?? 1000, limitHeaders);
+    const retryAfter = String(Math.ceil((error.fault.amountMs ?? 1000) / 1000));
+    const response =
+      error.name === 'status500'
+        ? errorResponse(500, 'internal_error', 'Something went wrong on our side.', limitHeaders)
+        : tooManyRequests({ ...limitHeaders, 'retry-after': retryAfter });
     return { response, faults: [error.name] };
   }
   const sendingFault = apiInjector.drawFirst(['reset', 'truncate', 'slow'], key);
@@ -80,40 +83,17 @@ function rejectUnauthorized(
   if (method !== 'GET') {
     return errorResponse(405, 'method_not_allowed', 'Use GET to list leads.', { allow: 'GET, HEAD' });
   }
-  if (authorization !== undefined && isValidKey(authorization, apiKeys)) return undefined;
+  // `Authorization: Bearer <API_KEY>` (specification, section 5).
+  const sentKey = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  if (sentKey !== undefined && apiKeys.includes(sentKey)) return undefined;
   const message = authorization === undefined ? 'An API key is required.' : 'The API key is not valid.';
   return errorResponse(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' });
-}
-
-/** `Authorization: Bearer <API_KEY>` (specification, section 5), compared in constant time. */
-function isValidKey(authorization: string, validKeys: readonly string[]): boolean {
-  const sentKey = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-  if (sentKey === undefined) return false;
-  const sentBytes = Buffer.from(sentKey);
-  // All keys are compared, so that the time does not tell which key matched.
-  return validKeys.filter((key) => equalInConstantTime(Buffer.from(key), sentBytes)).length > 0;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
 const tooManyRequests = (headers: Headers): PlainResponse =>
   errorResponse(429, 'rate_limited', 'Too many requests: retry with backoff.', headers);
-
-function failedResponse(
-  fault: 'status500' | 'status429' | 'status503',
-  retryAfterMs: number,
-  headers: Headers,
-): PlainResponse {
-  const withRetryAfter = { ...headers, 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
-  switch (fault) {
-    case 'status429':
-      return tooManyRequests(withRetryAfter);
-    case 'status503':
-      return errorResponse(503, 'unavailable', 'The service is down for a moment.', withRetryAfter);
-    case 'status500':
-      return errorResponse(500, 'internal_error', 'Something went wrong on our side.', headers);
-  }
-}
 
 /**
  * The connection ends by a TCP reset before the response; or the body ends in its middle, with its length, in
@@ -127,7 +107,7 @@ function transmissionFault(
 ): Transmit {
   switch (name) {
     case 'reset':
-      return reset;
+      return ({ request }) => void request.socket.resetAndDestroy();
     case 'truncate': {
       const framing = framings[Math.floor(drawFor(seed, `framing ${key}`) * framings.length)] ?? 'close';
       return (transmission) => truncate(transmission, framing);
@@ -138,12 +118,6 @@ function transmissionFault(
 }
 
 const framings = ['length', 'chunked', 'close'] as const;
-
-/** TLS cannot send a reset, so the connection is closed without a response. */
-function reset({ request: { socket } }: Transmission): void {
-  if ('encrypted' in socket) socket.destroy();
-  else socket.resetAndDestroy();
-}
 
 function truncate(
   { request, response, status, headers, body }: Transmission,
