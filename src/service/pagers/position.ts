@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Dialect } from '../../config/dialect.ts';
-import { numberParams } from './names.ts';
+import { numberParams, timeParams } from './names.ts';
 import type { positionSchema } from './position-schema.ts';
 
 /** The place where a page begins: a plain JSON value that a checkpoint stores, and at which `listLeads` continues. */
@@ -15,17 +15,24 @@ export function timeText(ms: number, format: NonNullable<Dialect['dateFormat']>)
   return String(format === 'unix' ? Math.floor(ms / 1000) : ms);
 }
 
+/** Equal for two positions that ask for the same page: what the walk only carries along is left out. */
 export function positionKey(position: Position): string {
-  const notes = { size: undefined, totals: undefined, window: undefined, lacksRunBefore: undefined };
-  return JSON.stringify({ ...position, ...notes });
+  const carriedAlong = { size: undefined, totals: undefined, window: undefined, lacksRunBefore: undefined };
+  return JSON.stringify({ ...position, ...carriedAlong });
 }
 
-/** Parameters that make a URL's numbers something else than the whole position. */
+/** A URL with such a parameter continues from an opaque mark: its page or offset is not the whole position. */
 const opaqueParam = /cursor|token|after|before|bookmark|scroll/i;
 
+/** Filters by time, which a next URL repeats; `after` and `before` alone may as well be marks. */
+const filterParams = new Set(timeParams.flat().filter((name) => name !== 'after' && name !== 'before'));
+
 /** The page number, or the number of records to skip, in the query of a URL. */
-export function countInUrl({ searchParams }: URL) {
-  if ([...searchParams.keys()].some((name) => opaqueParam.test(name))) return undefined;
+export function countInUrl({
+  searchParams,
+}: URL): { readonly kind: 'offset' | 'page'; readonly value: number } | undefined {
+  if ([...searchParams.keys()].some((name) => opaqueParam.test(name) && !filterParams.has(name)))
+    return undefined;
   for (const kind of ['offset', 'page'] as const) {
     for (const param of numberParams[kind].inAddress) {
       const text = searchParams.get(param);
