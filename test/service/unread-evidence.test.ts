@@ -214,6 +214,13 @@ describe('what speaks against an end', () => {
   });
 });
 
+it.each([{ success: false }, { isSuccess: false }, { successful: false }, { isOk: false }])(
+  'the first answer that brings leads and says that it failed proves no end: %j',
+  async (flag) => {
+    expect(await endOf({ body: { data, ...flag, has_more: false } })).toContain('answered with a failure');
+  },
+);
+
 describe('an answer that says itself that it is not all', () => {
   const said: readonly object[] = [
     { incomplete_results: true },

@@ -49,7 +49,8 @@ export function failedAnswer(
   return failure && unproven(`the service answered with a failure: ${failure.text}`, 'try again later');
 }
 
-const isFlag = (name: string): boolean => /^(success|succeeded|ok|iserror)$/.test(plainName(name));
+const isFlag = (name: string): boolean =>
+  /^((is)?(success(ful)?|succeeded|ok)|iserror)$/.test(plainName(name));
 
 const isTrue = (value: Json): boolean => value === true || value === 'true';
 const isFilled = (value: Json): boolean =>
