@@ -30,10 +30,10 @@ export type { SchemeOptions } from './scheme-options.ts';
 
 /** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for options that are incomplete. */
 export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
-  return withPublicUrl(make(name, options), options.publicUrl);
+  return withPublicUrl(schemeAsReceived(name, options), options.publicUrl);
 }
 
-function make(name: string, options: SchemeOptions): Scheme {
+function schemeAsReceived(name: string, options: SchemeOptions): Scheme {
   const tolerance = options.toleranceMs ?? defaultToleranceMs;
   if (name === 'token') return token(options, tolerance);
   if (name === 'custom') return custom(options, tolerance);
@@ -55,7 +55,7 @@ function presetScheme(
   const options = { ...renamed, toleranceMs: toleranceMs ?? renamed.toleranceMs ?? defaultToleranceMs };
   const scheme = templateScheme(options);
   if (renamed.otherNames === undefined) return scheme;
-  return firstSent(
+  return byHeadersSent(
     scheme,
     renamed.otherNames.map((names) => templateScheme({ ...options, ...names })),
   );
@@ -65,7 +65,7 @@ function presetScheme(
  * Checks a delivery by the first set of header names whose signature it carries, never by a mixture of them.
  * Signs as the first one does.
  */
-function firstSent(first: Scheme, alternatives: readonly Scheme[]): Scheme {
+function byHeadersSent(first: Scheme, alternatives: readonly Scheme[]): Scheme {
   const schemes = [first, ...alternatives];
   return {
     ...first,
@@ -131,6 +131,12 @@ export function withPublicUrl(scheme: Scheme, publicUrl: URL | undefined): Schem
   };
 }
 
+/** Undefined for what senders cannot call, such as `a.example:443`, which is a URL of the protocol `a.example`. */
+export function publicUrlIn(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined;
+}
+
 export function atPublicUrl(
   received: Pick<Delivery, 'path'>,
   { origin, pathname, search }: URL,
@@ -148,7 +154,7 @@ export interface SchemeDefinition {
 
 type Members = Readonly<Record<string, unknown>>;
 
-const optionKeys = ['tolerance', 'publicUrl'] as const;
+const nonPartKeys = ['tolerance', 'publicUrl'] as const;
 
 /** Throws a `ConfigError` for anything but a known part: a misspelt part would check less than was meant. */
 export function readSchemeDefinition(json: unknown): SchemeDefinition {
@@ -163,14 +169,15 @@ export function readSchemeDefinition(json: unknown): SchemeDefinition {
   const toleranceMs = typeof tolerance === 'string' ? parseDuration(tolerance) : undefined;
   if (tolerance !== undefined && toleranceMs === undefined)
     throw wrongSchemePart('tolerance', 'a duration such as 5m');
-  const isUrl = typeof publicUrl === 'string' && URL.canParse(publicUrl);
-  if (publicUrl !== undefined && !isUrl) throw wrongSchemePart('publicUrl', 'a URL');
+  const url = typeof publicUrl === 'string' ? publicUrlIn(publicUrl) : undefined;
+  if (publicUrl !== undefined && url === undefined)
+    throw wrongSchemePart('publicUrl', 'a URL with https:// or http://');
   return {
     name,
     options: {
       ...schemePartsOf(name, parts),
       toleranceMs,
-      publicUrl: isUrl ? new URL(publicUrl) : undefined,
+      publicUrl: url,
     },
   };
 }
@@ -178,7 +185,7 @@ export function readSchemeDefinition(json: unknown): SchemeDefinition {
 export function schemePartsOf(
   name: string,
   members: Members,
-  otherKeys: readonly string[] = ['scheme', ...optionKeys],
+  otherKeys: readonly string[] = ['scheme', ...nonPartKeys],
 ): SchemeOptions {
   const parts = Object.fromEntries(
     Object.entries(members).flatMap(([key, value]) => {

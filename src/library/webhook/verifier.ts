@@ -2,7 +2,7 @@ import { ConfigError } from '../../errors.ts';
 import { parsePointer } from '../../json/exact.ts';
 import { Secret } from '../../secret.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
-import { schemeNamed, schemePartsOf } from '../../webhook/scheme-registry.ts';
+import { publicUrlIn, schemeNamed, schemePartsOf } from '../../webhook/scheme-registry.ts';
 import type { SchemeOptions } from '../../webhook/scheme-options.ts';
 import type { Scheme, Verifier } from '../../webhook/scheme.ts';
 import { asBytes } from './lead.ts';
@@ -36,8 +36,9 @@ function definitionOf(choice: unknown): { readonly name: string } & Record<strin
 function publicUrlOf({ publicUrl }: SchemeChoice): URL | undefined {
   if (publicUrl === undefined) return undefined;
   const text = String(publicUrl);
-  if (URL.canParse(text)) return new URL(text);
-  throw new ConfigError(`publicUrl '${text}' is not a URL`);
+  const url = publicUrlIn(text);
+  if (url !== undefined) return url;
+  throw new ConfigError(`publicUrl '${text}' is not a URL with https:// or http://`);
 }
 
 /** A tolerance without any effect would look like a check. */

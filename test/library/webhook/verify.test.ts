@@ -358,6 +358,7 @@ test.each<[string, object]>([
   ["toleranceMs: the scheme 'github' signs no time", { toleranceMs: 5 }],
   ['toleranceMs must be a number', { scheme: 'stripe', toleranceMs: Number.NaN }],
   ["publicUrl 'app' is not a URL", { publicUrl: 'app' }],
+  ["publicUrl 'a.example:443/hook' is not a URL", { publicUrl: 'a.example:443/hook' }],
   ["leadAt 'data' is no JSON Pointer", { leadAt: 'data' }],
   ['idField is not the name of a field', { idField: '' }],
 ])('%s: a typed error at once: %j', async (message, wrong) => {
