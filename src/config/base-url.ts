@@ -16,28 +16,28 @@ export function withProtocol(typed: string): string {
  * `ConfigError` for any other.
  */
 export function parseBaseUrl(text: string): URL {
-  const url = webAddress(text);
+  const url = httpUrlOf(text);
   if (url === undefined) throw invalidBaseUrl(withoutPassword(text));
-  if (hasPassword(url)) throw baseUrlWithPassword();
+  if (hasCredentials(url)) throw baseUrlWithPassword();
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw baseUrlInPlainHttp(url.origin);
   }
   return url;
 }
 
-/** A base URL as it is shown: one with a password is refused where it is used. What is no URL may hold one up to its last `@`. */
+/** The text of a base URL for messages, without its user name and password. In what is no URL, all up to the last `@` may be one. */
 export function withoutPassword(text: string): string {
-  const url = webAddress(text);
-  return url !== undefined && !hasPassword(url) ? text : text.replace(/^([a-z]+:\/\/)?.*@/is, '$1…@');
+  const url = httpUrlOf(text);
+  return url !== undefined && !hasCredentials(url) ? text : text.replace(/^([a-z]+:\/\/)?.*@/is, '$1…@');
 }
 
-function webAddress(text: string): URL | undefined {
+function httpUrlOf(text: string): URL | undefined {
   const whole = withProtocol(text);
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
-const hasPassword = ({ username, password }: URL): boolean => username !== '' || password !== '';
+const hasCredentials = ({ username, password }: URL): boolean => username !== '' || password !== '';
 
 /** `localhost` and names below it, 127.0.0.0/8 and [::1], as a URL has them. */
 export function isLoopback(hostname: string): boolean {

@@ -1,11 +1,10 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { unreadable } from '../files/errors.ts';
-import { readInput } from '../files/read.ts';
+import { readInput, textOfSecret } from '../files/read.ts';
 import { ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
-import { textOfSecret } from '../files/read.ts';
 import { parseSecret } from './value-types.ts';
 
 type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;
@@ -25,7 +24,7 @@ export function ask(
       terminal: true,
       prompt: question,
     });
-    // Behind Ctrl-Z and fg, node leaves stdin paused.
+    // After Ctrl-Z and fg, node leaves stdin paused, and a hidden question is not drawn again.
     lines.on('SIGCONT', () => {
       if (hidden) stderr.write(question);
       lines.resume();

@@ -30,14 +30,14 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
         cwd: configDir,
         configName: 'config',
         projectName: 'leads',
-        accessPropertiesByDotNotation: false,
         deserialize: (text) => JSON.parse(withoutMark(text)) as Record<string, unknown>,
       });
       const store = { ...change(before), version: configVersion };
-      // Conf finds and reads the file; it would write over it where SNAP is set, and take half a write for a whole one.
+      // Conf says where the file is. It would write over it where SNAP is set, and take half a write for a whole one.
       const place = await regularFile(conf.path);
       await replaceFile(place, `${JSON.stringify(store, null, 2)}\n`, {
         mode: 0o600,
+        // Behind a link, the lock is beside the link and not beside this file.
         isLocked: place === conf.path,
         owner: ownerOf(place),
       });

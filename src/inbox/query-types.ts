@@ -106,7 +106,7 @@ export interface CountQuery {
   readonly since: number;
   readonly until: number;
   readonly partMs: number;
-  readonly isRemoved?: boolean | undefined;
+  readonly onlyRemoved?: boolean | undefined;
 }
 
 /** Deliveries that have all of this in common; several of them may be of the same. */

@@ -8,15 +8,15 @@ export type Document =
       readonly json: Buffer;
       readonly start: number;
       readonly end: number;
-      /** The row of the value, if it is an object: it can be read after the scanner has another text. */
+      /** The scanner's row of a value that is an object. A copy: a later scan does not change it. */
       readonly row: Int32Array;
       readonly hasByteOrderMark: boolean;
     }
   | { readonly ok: false; readonly detail: string };
 
 /**
- * Checks that a body is strict JSON in UTF-8, and loads it into the scanner. `detail` names the fault of the `subject`, and quotes no more than a character, because a body
- * may hold a secret.
+ * Checks that a body is strict JSON in UTF-8, and loads it into the scanner. `detail` names the fault of the `subject`, and
+ * quotes no more than a character, because a body may hold a secret. A number alone is refused: its end cannot be told from a cut.
  */
 export function readDocument(body: Uint8Array, subject = 'the body'): Document {
   const json = bufferOf(body);
@@ -26,9 +26,10 @@ export function readDocument(body: Uint8Array, subject = 'the body'): Document {
   if (start === json.length) return { ok: false, detail: `${subject} is empty` };
   scanner.load(json);
   const end = scanner.valueEnd(start);
+  // Outside of brackets, such as in a form's body, no fault is described.
   const isContainer = json[start] === openBrace || json[start] === openBracket;
   if (end < 0 && !isContainer) return { ok: false, detail: `${subject} is not JSON` };
-  if (end === incomplete) return { ok: false, detail: 'the JSON ends too early' };
+  if (end === incomplete) return { ok: false, detail: `${subject} ends too early` };
   const unexpected = end < 0 ? unexpectedAt(end) : unexpectedAfter(json, end, json.length);
   if (unexpected === undefined)
     return { ok: true, json, start, end, row: scanner.lastRow(), hasByteOrderMark };

@@ -1,17 +1,22 @@
 import { scanWasm } from './scan.wasm.ts';
 
+// The numbers of this file, down to textAt, are repeated in wasm/: change both, and run .config/wasm.mjs.
+
 /** A result: the end of a value needs more bytes. */
 export const incomplete = -1;
 
 /** A result below `incomplete` holds the position of a byte that is not JSON. */
 export const invalidAt = (offset: number): number => -2 - offset;
+/** The position that a result below `incomplete` holds. */
 export const unexpectedAt = (result: number): number => -2 - result;
 
 export const expects = { firstRecord: 0, nextRecord: 1, separator: 2, nothing: 3 } as const;
 export type Expects = (typeof expects)[keyof typeof expects];
 
+/** `rowsFull`: call again from `done`. `noObject`: an element of the array is no object. */
 export const endings = { ended: 0, rowsFull: 1, noObject: 2 } as const;
 
+/** `escaped`: a string with a backslash. `unusable`: empty, or no string and no whole number. `repeated`: the key comes twice. */
 export const idKinds = { missing: 0, asItStands: 1, escaped: 2, unusable: 3, repeated: 4 } as const;
 
 /**
@@ -28,6 +33,7 @@ export const row = {
   createdEnd: 6,
   categoryStart: 7,
   categoryEnd: 8,
+  /** 1 where white space stands between tokens, so that the record is not compact. */
   spaced: 9,
   size: 10,
 } as const;

@@ -1,5 +1,5 @@
 /**
- * Returns the word that the user probably meant: it begins with the typed text, or differs by a slip or two.
+ * Returns the word that the user probably meant: the only one that begins with the typed text, or one that differs by a slip or two.
  */
 export function nearest(typed: string, words: readonly string[]): string | undefined {
   const word = typed.toLowerCase();
@@ -28,7 +28,7 @@ export function didYouMean(typed: string, words: readonly string[]): string | un
 
 /**
  * Counts letters to insert, delete, replace, or swap with their neighbour (optimal string alignment). A
- * replaced letter counts one and a half: `test` is not a slip of `list`, but `lsit` is.
+ * replaced letter counts one and a half, so that of three letters none is replaced: `get` is no slip of `set`.
  */
 function editDistance(from: string, to: string): number {
   let twoAbove: number[] = [];

@@ -9,6 +9,7 @@ export interface TableOptions extends FitOptions {
   readonly head?: (text: string) => string;
   /** Colours a cell that was sanitized, cut and padded before. */
   readonly cell?: (text: string, row: number, head: string) => string;
+  /** Leaves out columns without any text; `onDrop` is not told of them. */
   readonly hidesEmpty?: boolean;
   /** Receives the heads of the columns that did not fit, if any. */
   readonly onDrop?: (heads: readonly string[]) => void;

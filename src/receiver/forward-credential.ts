@@ -8,24 +8,24 @@ import { redacted } from '../inbox/delivery-record.ts';
 
 type Headers = Delivery['rawHeaders'];
 
-/** Whether the delivery was authentic by this scheme when it came; its credential itself is not stored. */
+/** Whether the delivery was authentic by this scheme when it came: only then its credential is stored as redacted. */
 export const wasVerified = (headers: Headers, { credentialHeaders }: Scheme): boolean =>
   headers.some(([name, value]) => value === redacted && credentialHeaders.includes(name.toLowerCase()));
 
 /**
  * An authentic delivery with a credential of now, made from the current secret: the one that it came with may be too old, or
- * be that of a former secret. Without one where the scheme, or its key, only verifies. Its id stays, since an app may know
- * deliveries by it; `number` makes one where it has none. `now` in milliseconds since the epoch.
+ * be that of a former secret. It has no credential (`isSigned: false`) where the scheme signs nothing or the key is public. Its
+ * id stays, since an app may know deliveries by it; `seq` makes one where it has none. `now` in milliseconds since the epoch.
  */
 export function withFreshCredential(
   checked: CheckedDelivery,
   { scheme, keys: [first] }: Verifier,
-  number: number,
+  seq: number,
   now: number,
 ): { readonly checked: CheckedDelivery; readonly isSigned: boolean } {
   const { delivery } = checked;
   const signer = { scheme, key: first?.material.type === 'public' ? undefined : first };
-  const signed = headersFor(signer, delivery, `msg_${number}`, now);
+  const signed = headersFor(signer, delivery, `msg_${seq}`, now);
   const isReplaced = (name: string): boolean =>
     scheme.credentialHeaders.includes(name.toLowerCase()) ||
     signed.some(([header]) => header.toLowerCase() === name.toLowerCase());
@@ -41,11 +41,12 @@ function headersFor(signer: Signer, delivery: Delivery, newId: string, now: numb
   const sign = (id: string): Headers => signatureHeaders(signer, { id, target, body }, now);
   try {
     const signed = sign(newId);
-    const idHeader = signed.find(([, value]) => value === newId)?.[0];
-    const sentId = idHeader === undefined ? undefined : headerValues({ rawHeaders }, idHeader)[0];
+    // The scheme does not say which header has the id: it is the one in which a new id shows up.
+    const headerOfId = signed.find(([, value]) => value === newId)?.[0];
+    const sentId = headerOfId === undefined ? undefined : headerValues({ rawHeaders }, headerOfId)[0];
     return sentId === undefined ? signed : sign(sentId);
   } catch (error) {
-    // A scheme may sign a part that is not stored.
+    // A scheme may sign a header that is not stored: then the forward goes unsigned.
     if (error instanceof ConfigError) return [];
     throw error;
   }

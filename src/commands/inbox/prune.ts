@@ -15,11 +15,12 @@ export async function run(options: InboxPruneOptions, context: Context): Promise
   await withInbox(options, context, async (inbox) => {
     const { zone } = await context.settings();
     const dropped = await inbox.prune(before.at(context.clock.now(), zone));
-    const remains = dropped > 0 ? await inbox.compact() : undefined;
+    const notCompacted = dropped > 0 ? await inbox.compact() : undefined;
     const deliveries = dropped === 1 ? 'delivery' : 'deliveries';
     messages.say(`${dropped} ${deliveries} dropped; the ids of their leads stay known`);
-    // Another process that uses the inbox may have ended a night later.
-    if (remains !== undefined) messages[remains.kind === 'inbox-in-use' ? 'say' : 'warn'](noteText(remains));
+    // A process that uses the inbox now may be gone at the next prune, so that is no reason to warn.
+    if (notCompacted !== undefined)
+      messages[notCompacted.kind === 'inbox-in-use' ? 'say' : 'warn'](noteText(notCompacted));
   });
   return 'done';
 }

@@ -80,7 +80,7 @@ async function* removedDeliveries(
 ): AsyncGenerator<DeliveryCount> {
   const [since, until] = [Math.floor(from), Math.ceil(to)];
   const partMs = Math.max(1, until - since);
-  for await (const counts of inbox.counts({ since, until, partMs, isRemoved: true })) yield* counts;
+  for await (const counts of inbox.counts({ since, until, partMs, onlyRemoved: true })) yield* counts;
 }
 
 /** `unjudged`: deliveries that are not stored any more, while a filter would have to see them. */

@@ -18,7 +18,7 @@ export type PostResult = ExchangeEnd & { readonly durationMs: number };
 interface PosterOptions {
   /** Connections kept open per origin, and so the most requests at one time. */
   readonly connections: number;
-  /** For one request, from connecting to the end of the answer. */
+  /** For one request, from `post` to the end of the answer; waiting for a free connection counts. */
   readonly timeoutMs: number;
   readonly trust?: TlsTrust | undefined;
   readonly proxy?: URL | undefined;

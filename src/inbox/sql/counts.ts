@@ -4,14 +4,18 @@ import { type CountQuery, type DeliveryCount, mostAttemptsCounted, type Source }
 import { numberOf, numbersIn, optionalNumber, type Row, textOf } from './row.ts';
 import { raw, sql } from './statement.ts';
 
-const stepRows = 10_000;
+const rowsPerStep = 10_000;
 
+/**
+ * First what was removed, which is kept as sums by the minute; then what is stored, in steps, so that no read is long. What
+ * is removed between two reads is in neither.
+ */
 export async function* deliveryCounts(
   driver: Driver,
-  { since, until, partMs, isRemoved = false }: CountQuery,
+  { since, until, partMs, onlyRemoved = false }: CountQuery,
 ): AsyncGenerator<readonly DeliveryCount[]> {
   const { dialect } = driver;
-  const byTime = dialect.byIndex('counted');
+  const usingIndex = dialect.byIndex('counted');
   const partOf = (time: string) =>
     sql`(${raw(time)} - CAST(${since} AS BIGINT)) / CAST(${partMs} AS BIGINT) AS part`;
   const removed = await driver.read(
@@ -19,10 +23,11 @@ export async function* deliveryCounts(
       FROM @removed WHERE minute >= ${since} AND minute < ${until} GROUP BY part, verdict, reason, source, attempt`,
   );
   yield removed.map((row) => ({ ...countOf(row), isRemoved: true }));
-  for (let from = isRemoved ? until : since; from < until;) {
+  if (onlyRemoved) return;
+  for (let from = since; from < until;) {
     const [next] = await driver.read(
-      sql`SELECT received_at AS at FROM @deliveries${byTime} WHERE received_at >= ${from} AND received_at < ${until}
-        ORDER BY received_at LIMIT 1 OFFSET ${stepRows}`,
+      sql`SELECT received_at AS at FROM @deliveries${usingIndex} WHERE received_at >= ${from} AND received_at < ${until}
+        ORDER BY received_at LIMIT 1 OFFSET ${rowsPerStep}`,
     );
     // All that came in one millisecond is counted in one step.
     const to = Math.max(optionalNumber(next?.['at']) ?? until, from + 1);
@@ -31,7 +36,7 @@ export async function* deliveryCounts(
     const rows = await driver.read(
       sql`SELECT ${partOf('received_at')}, verdict, reason, source, ${attempts} AS attempts, COUNT(*) AS count,
         ${dialect.joined(delay, sql`created_at IS NOT NULL`)} AS delays
-        FROM @deliveries${byTime} WHERE received_at >= ${from} AND received_at < ${to}
+        FROM @deliveries${usingIndex} WHERE received_at >= ${from} AND received_at < ${to}
         GROUP BY part, verdict, reason, source, attempts`,
     );
     yield rows.map(countOf);
