@@ -28,7 +28,9 @@ export const meanings: Readonly<Record<LeadClass, string>> = {
   'beyond-horizon': 'older than what the service still lists: not counted',
 };
 
-export type UnreceivedClass = 'refused' | 'missing';
+/** The classes of leads that are not in the inbox: they can be repaired. */
+export const unreceivedClasses = ['refused', 'missing'] as const;
+export type UnreceivedClass = (typeof unreceivedClasses)[number];
 
 export interface Finding {
   readonly class: LeadClass;

@@ -1,42 +1,11 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { repairFindings, type RepairPlan } from '../../src/commands/audit/repair.ts';
 import { ServiceError } from '../../src/errors.ts';
-import { fixedWaits, createSender } from '../../src/sender/sender.ts';
 import { unverified } from '../../src/webhook/scheme.ts';
 import { FakeClock } from '../support/clock.ts';
+import { startStoringReceiver } from '../support/storing-receiver.ts';
 
 const clock = new FakeClock();
-
-/** A receiver that acknowledges everything, with the ids that were posted to it. */
-function planTo(posted: string[]): RepairPlan {
-  const url = new URL('http://127.0.0.1:1/hook');
-  const answer = { ok: true, status: 200, headers: {}, body: Buffer.alloc(0), durationMs: 1 } as const;
-  const post = ({ body }: { readonly body: Uint8Array }) => {
-    posted.push(Buffer.from(body).toString());
-    return Promise.resolve(answer);
-  };
-  const poster = { post, close: () => undefined };
-  const signer = { scheme: unverified, key: undefined };
-  return {
-    target: {
-      url,
-      isLocal: true,
-      caFile: undefined,
-      proxy: undefined,
-      trust: { authorities: [], insecure: false },
-    },
-    mostLeads: 100,
-    sent: new Set(),
-    openDelivery: () => ({
-      clock,
-      createSender: () => createSender({ signer, schedule: fixedWaits([]), poster, clock }),
-      async *deliveriesOf(leads) {
-        for await (const lead of leads) yield { ...lead, id: `msg_${lead.leadId}`, target: url.href };
-      },
-      close: () => undefined,
-    }),
-  };
-}
 
 async function* inOnePage<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield await Promise.resolve(items);
@@ -46,7 +15,22 @@ it('sends no lead again that was acknowledged before the inbox was out of sight'
   const ids = ['a', 'b', 'c'];
   const posted: string[] = [];
   const said: string[] = [];
-  const plan = planTo(posted);
+  const receiver = await startStoringReceiver({ store: (id) => Promise.resolve(posted.push(id)) });
+  onTestFinished(() => receiver.close());
+  const plan: RepairPlan = {
+    delivery: {
+      url: new URL(receiver.url),
+      isLocal: true,
+      caFile: undefined,
+      proxy: undefined,
+      trust: { authorities: [], insecure: false },
+      timeoutMs: 5000,
+      signer: { scheme: unverified, key: undefined },
+    },
+    mostLeads: 100,
+    sent: new Set(),
+  };
+  let isAway = true;
   const away = new ServiceError('the database does not answer');
   const sides: Parameters<typeof repairFindings>[0] = {
     audit: {
@@ -54,16 +38,17 @@ it('sends no lead again that was acknowledged before the inbox was out of sight'
       counts: { byClass: { missing: ids.length } as never },
       unreceived: (kind) =>
         inOnePage(
-          kind === 'missing' ? ids.map((id) => ({ id, createdAt: undefined, bytes: Buffer.from(id) })) : [],
+          kind === 'missing'
+            ? ids.map((id) => ({ id, createdAt: undefined, bytes: Buffer.from(JSON.stringify({ id })) }))
+            : [],
         ),
     },
     received: {
       name: 'the inbox',
       hasTimes: true,
       leads: {
-        // It is there until everything was sent, and again in the next round.
         lookUp: (of) =>
-          posted.length === ids.length && plan.sent.size === 0
+          posted.length === ids.length && isAway
             ? Promise.reject(away)
             : Promise.resolve(of.map(() => undefined)),
       },
@@ -72,10 +57,17 @@ it('sends no lead again that was acknowledged before the inbox was out of sight'
   };
   const say = (text: string): unknown => said.push(text);
   const messages = { note: say, say, warn: say } as never;
-  const context = { clock, signal: new AbortController().signal, messages, status: undefined };
+  const context = {
+    clock,
+    signal: new AbortController().signal,
+    messages,
+    status: undefined,
+    random: Math.random,
+  };
   const first = await repairFindings(sides, plan, context);
-  expect(first).toMatchObject({ failure: { error: away }, repaired: new Set() });
-  expect(said).toEqual(['3 of 3 leads acknowledged by http://127.0.0.1:1']);
+  expect(first).toMatchObject({ failure: away, repaired: new Set() });
+  expect(said).toEqual([`3 of 3 leads acknowledged by ${new URL(receiver.url).origin}`]);
+  isAway = false;
   expect((await repairFindings(sides, plan, context)).failure).toBeUndefined();
   expect(posted.sort()).toEqual(ids);
 });

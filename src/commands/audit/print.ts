@@ -15,12 +15,11 @@ import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable } from '../../output/table.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { type Palette, paletteFor, terminalWidth, wrapWidth, wrap } from '../../output/terminal/terminal.ts';
-import { type SettledLeads, settledState } from './repair.ts';
 
 export interface AuditResult {
   readonly audit: Pick<Audit, 'findings' | 'unreceived'>;
   readonly summary: AuditSummary;
-  readonly settled: SettledLeads;
+  readonly repaired: ReadonlySet<string>;
   readonly isInOrder: boolean;
 }
 
@@ -33,7 +32,7 @@ const fit: FitOptions = {
 };
 
 export async function printTable(
-  { audit, summary, settled }: AuditResult,
+  { audit, summary, repaired }: AuditResult,
   limit: number,
   context: PrintContext,
 ): Promise<void> {
@@ -44,7 +43,7 @@ export async function printTable(
   const rows: string[][] = [];
   let more = 0;
   for await (const finding of audit.findings(problemClasses)) {
-    if (rows.length < limit) rows.push(rowOf(finding, settledState(finding, settled)));
+    if (rows.length < limit) rows.push(rowOf(finding, repaired.has(finding.id)));
     else more += 1;
   }
   if (rows.length === 0) return;
@@ -98,13 +97,15 @@ function share(count: number, total: number): string {
 
 const rowOf = (
   { class: kind, id, createdAt, receivedAt, fields, reason }: Finding,
-  settled: string | undefined,
+  isRepaired: boolean,
 ): string[] => [
   kind,
   id,
   createdAt ?? '',
   receivedAt ?? '',
-  [fields && `fields: ${fields.join(', ')}`, reason, settled].filter((text) => text != null).join('; '),
+  [fields && `fields: ${fields.join(', ')}`, reason, isRepaired ? 'repaired' : null]
+    .filter((text) => text !== null)
+    .join('; '),
 ];
 
 /** The last line of the table form, on a short screen too. */

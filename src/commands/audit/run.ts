@@ -57,13 +57,12 @@ async function auditRound(
     noteFilters(audit.matcher, messages);
     noteClock(audit.clock, messages);
     noteCounts(audit, messages);
-    const settled = await repairFindings(opened, plan, context);
-    const { repaired, arrived, failure } = settled;
+    const { repaired, failure } = await repairFindings(opened, plan, context);
     const summary = summarize(audit.counts, filter, repaired.size);
-    const isInOrder = problemsIn(summary) <= repaired.size + arrived.size;
-    const result: AuditResult = { audit, summary, settled, isInOrder };
+    const isInOrder = problemsIn(summary) <= repaired.size;
+    const result: AuditResult = { audit, summary, repaired, isInOrder };
     const doubt = horizonDoubt(summary);
-    const error = failure?.error ?? (doubt === undefined ? undefined : beyondHorizon(doubt, audit));
+    const error = failure ?? (doubt === undefined ? undefined : beyondHorizon(doubt, audit));
     await report(result, error === undefined, options, context);
     if (error === undefined) return isInOrder ? 'done' : 'problems';
     // A receiver that is away may be back in the next round, and so may what the service does not list.
