@@ -15,7 +15,6 @@ interface RetryOptions {
 /** The result of sending one stored lead for a person. */
 export interface Retried extends Omit<AttemptResult, 'kind'> {
   readonly leadId: string;
-  readonly isTried: boolean;
   /** False where the target could not be reached, or did not answer. */
   readonly reached: boolean;
   /** Label of the target for which the lead waited, and does not any more. */
@@ -24,7 +23,7 @@ export interface Retried extends Omit<AttemptResult, 'kind'> {
 
 /** The result for a lead that was not sent. `endedAt` in milliseconds since the epoch. */
 export const untried = (leadId: string, answer: string, endedAt: number): Retried => ({
-  ...{ leadId, answer, at: endedAt, ok: false, durationMs: 0, isTried: false, reached: true },
+  ...{ leadId, answer, at: endedAt, ok: false, durationMs: 0, reached: true },
   insteadOf: undefined,
 });
 
@@ -71,7 +70,7 @@ export async function retryRequest(
     })),
   );
   const sentLeads = sendable.map(({ delivery: { leadId }, claim: { label } }) => ({
-    ...{ ...result, leadId, isTried: true, reached: status !== undefined },
+    ...{ ...result, leadId, reached: status !== undefined },
     insteadOf: ok ? label : undefined,
   }));
   return [...sentLeads, ...unsent];

@@ -165,10 +165,10 @@ export default commandGroup({
       arguments: retryArgs,
       flags: retryFlags,
       everyday: ['pending', 'to', 'json'],
-      exits: { 6: '', 7: 'a lead was not taken, or still waits' },
+      exits: { 6: '', 7: 'with --to: a lead was not taken' },
       output: [
         {
-          what: 'one for each lead',
+          what: 'with --to: one for each lead',
           fields: members('leadId ok answer durationMs at insteadOf'),
         },
       ],
