@@ -190,7 +190,7 @@ const phoneNumber = /^[+\d\s().\-/]{5,}$/;
  * Returns a function that finds a text in any value of a record, without regard to case and accents, and in a
  * phone number to the grouping of digits.
  */
-export function textFinder(typed: string): (value: Json) => boolean {
+function textFinder(typed: string): (value: Json) => boolean {
   const folded = foldText(typed);
   const digits = phoneNumber.test(typed) ? typed.replace(/\D/g, '') : '';
   const finds = (value: Json): boolean => {

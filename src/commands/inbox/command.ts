@@ -4,14 +4,6 @@ import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts'
 import { httpUrl, limit, pointInTime } from '../flags/flag-values.ts';
 import { formatFlags, timeFlags, inboxFlags } from '../flags/shared-flags.ts';
 
-const listArgs = {
-  text: {
-    type: text,
-    optional: true,
-    help: 'only what holds it anywhere, in any case, with accents or without',
-  },
-} satisfies Arguments;
-
 const listFlags = {
   verdict: {
     value: 'verdict',
@@ -25,7 +17,7 @@ const listFlags = {
   ...inboxFlags,
 } satisfies Flags;
 
-export type InboxListOptions = ArgumentsOf<typeof listArgs> & OptionsOf<typeof listFlags>;
+export type InboxListOptions = OptionsOf<typeof listFlags>;
 
 const showArgs = {
   id: {
@@ -107,17 +99,11 @@ const summaryFields = members(
 export default commandGroup({
   name: 'inbox',
   summary: 'what was received, with verdicts: show, deliver again, save, drop, erase',
-  examples: [
-    'leads inbox list',
-    'leads inbox list anna',
-    'leads inbox show lead_123',
-    'leads inbox export > leads.ndjson',
-  ],
+  examples: ['leads inbox list', 'leads inbox show lead_123', 'leads inbox export > leads.ndjson'],
   subcommands: [
     command({
       name: 'list',
       summary: 'deliveries with their verdicts, newest first',
-      arguments: listArgs,
       flags: listFlags,
       everyday: ['verdict', 'since', 'limit', 'json', 'inbox'],
       exits: { 6: '' },

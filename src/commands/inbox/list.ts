@@ -1,10 +1,5 @@
-import { statSync } from 'node:fs';
 import type { Context, Outcome } from '../../context.ts';
 import type { StoredDelivery } from '../../inbox/inbox.ts';
-import { leadBytes } from '../../lead/raw-lead.ts';
-import { utf8 } from '../../json/bytes.ts';
-import { type Json, parseExact } from '../../json/exact.ts';
-import { textFinder } from '../../lead/filter.ts';
 import { type FitOptions, writeTable } from '../../output/table.ts';
 import { formatInstant } from '../../time/zone.ts';
 import { deliverySummary, objectWriter } from './delivery-json.ts';
@@ -13,11 +8,10 @@ import type { InboxListOptions } from './command.ts';
 import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxListOptions, context: Context): Promise<Outcome> {
-  const { verdict, text, limit, format, zone = 'UTC' } = options;
+  const { verdict, limit, format, zone = 'UTC' } = options;
   const { messages } = context;
   const { since, until } = resolveWindow(options, context.clock.now(), messages);
   const query = { verdicts: verdict.length === 0 ? undefined : verdict, since, until };
-  const finds = text === undefined ? undefined : textFinder(text);
   const records = format === 'table' ? undefined : await objectWriter(format, context.stdout);
   const rows: string[][] = [];
   const list = await withInboxReader(options, context, async (inbox) => {
@@ -25,7 +19,6 @@ export async function run(options: InboxListOptions, context: Context): Promise<
     let oldest = 0;
     let hasMore = false;
     for await (const delivery of inbox.list(query)) {
-      if (finds !== undefined && !finds(valueOf(delivery))) continue;
       hasMore = count === limit;
       if (hasMore) break;
       count += 1;
@@ -33,7 +26,7 @@ export async function run(options: InboxListOptions, context: Context): Promise<
       if (records === undefined) rows.push(rowOf(delivery, zone));
       else await records.write(deliverySummary(delivery));
     }
-    return { isEmpty: count === 0, oldest, hasMore, size: inboxSize(inbox.location) };
+    return { isEmpty: count === 0, oldest, hasMore };
   });
   await records?.end();
   if (rows.length > 0) await writeTable(heads, rows, fit, context);
@@ -42,7 +35,6 @@ export async function run(options: InboxListOptions, context: Context): Promise<
     const end = new Date(list.oldest).toISOString();
     messages.say(`older deliveries are not shown: --limit all, or --until ${end}`);
   }
-  if (list !== undefined) messages.say(list.size);
   return 'done';
 }
 
@@ -61,17 +53,6 @@ const fit: FitOptions = {
   ],
 };
 
-/** A body that is no JSON is searched as the text that it is. */
-function valueOf({ leadId, body, place }: StoredDelivery): Json {
-  const text = utf8(leadBytes(body, place));
-  try {
-    return [leadId ?? null, parseExact(text)];
-  } catch (error) {
-    if (error instanceof SyntaxError) return [leadId ?? null, text];
-    throw error;
-  }
-}
-
 function rowOf(delivery: StoredDelivery, zone: string): string[] {
   const { seq, receivedAt, verdict, status, leadId, attempt, remote, reason, differs, source } = delivery;
   const remarks = [reason, source === 'backfill' ? 'backfill' : undefined, differs && differsText(differs)];
@@ -89,11 +70,3 @@ function rowOf(delivery: StoredDelivery, zone: string): string[] {
 
 const differsText = (differs: readonly string[]): string =>
   differs[0] === '*' ? 'differs, not compared in detail' : `differs: ${differs.join(', ')}`;
-
-function inboxSize(path: string): string {
-  if (/^postgres:\/\//.test(path)) return `the inbox is ${path}`;
-  const bytes = [path, `${path}-wal`]
-    .map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
-    .reduce((sum, size) => sum + size, 0);
-  return `the inbox ${path} takes ${bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`}`;
-}

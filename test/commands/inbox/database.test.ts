@@ -61,8 +61,6 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     expect(await json(['inbox', 'list', '--verdict', 'waiting'], env)).toMatchObject([
       { leadId: 'waiting-1' },
     ]);
-    const list = await leads(['inbox', 'list'], { env });
-    expect(list.stderr).toBe(`the inbox is ${shown}\n`);
     expect((await leads(['inbox', 'show', 'a-1', '--raw'], { env })).stdout).toBe(
       '{ "id":"a-1",  "category":"solar" }',
     );
@@ -118,7 +116,7 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     expect(run.stderr).toContain('can be seen by other users of this machine');
     expect(run.stderr).not.toContain(address.password);
     const read = await leads(['inbox', 'list', '--inbox', '@-'], { stdin: `${url}\n` });
-    expect(read.stderr).toMatch(/no delivery matches\nthe inbox is postgres:/);
+    expect(read.stderr).toMatch(/^no delivery matches\n$/);
     expect(read.stderr).not.toContain('can be seen by');
     const none = await leads(['inbox', 'list', '--inbox', '@-'], { stdin: 'no URL' });
     expect(none).toMatchObject({
