@@ -298,7 +298,7 @@ describe('leads audit --send-to', () => {
   it('leaves a receiver alone that has acknowledged something and then never answers', async () => {
     storesInInbox = false;
     handle = (nth) => (nth === 0 ? 'store' : 'never answer');
-    const run = await send(['--timeout', '40ms']);
+    const run = await send(['--timeout', '120ms']);
     expect([run.exitCode, others.length]).toEqual([7, 1]);
     expect(run.stderr).toMatch(
       /^warning: 19 leads were not acknowledged: .*; after \d+ of them the others were not tried$/m,
