@@ -27,7 +27,7 @@ interface RepairOptions {
   readonly isLive: boolean;
   /** Leads are stored here; those that are delivered as well are stored once the receiver has acknowledged them. */
   readonly inbox: Pick<Inbox, 'take' | 'lookUp'> | undefined;
-  /** Of the service, for what is stored. */
+  /** The service's base URL, for what is stored. */
   readonly baseUrl: URL;
   readonly delivery: LeadDelivery | undefined;
   /** The ids of leads that the receiver acknowledged, also in earlier rounds: none of them is delivered again. */
@@ -47,7 +47,7 @@ interface LostLead {
 /** Requests in flight: a repair does not have to be quick, and the receiver has other work. */
 const concurrency = 4;
 
-/** So many leads that were given up in a row, or so long a silence: the receiver is left alone. */
+/** A receiver is left alone after this many failed leads in a row, or after this silence. */
 const mostFailures = 20;
 /** Longer than any wait that a receiver may ask for, which is ten minutes. */
 const longestSilenceMs = 11 * 60_000;
