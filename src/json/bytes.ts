@@ -43,6 +43,22 @@ export function endOfString(json: Uint8Array, start: number): number {
   }
 }
 
+/** Returns the position behind the bracket that closes the container at `start`; beyond the end where it is not closed. */
+export function endOfContainer(json: Uint8Array, start: number): number {
+  let depth = 0;
+  for (let position = start; ;) {
+    const byte = json[position];
+    if (byte === quote) {
+      position = endOfString(json, position);
+      continue;
+    }
+    position += 1;
+    if (byte === openBrace || byte === openBracket) depth += 1;
+    else if (byte === closeBrace || byte === closeBracket) depth -= 1;
+    if (depth === 0 || byte === undefined) return position;
+  }
+}
+
 /** Returns the value of a valid string token; the span includes its quotes. */
 export function decodeString(buf: Buffer, start: number, end: number): string {
   const text = buf.toString('utf8', start + 1, end - 1);

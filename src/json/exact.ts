@@ -79,23 +79,6 @@ export function endOfString(json: string, offset: number): number {
   return json.length;
 }
 
-/**
- * Returns the normal form of a JSON number, which `1.0`, `1` and `10e-1` share, without losing digits. A
- * number whose exponent is beyond safe integers stays as it is.
- */
-export function normalizeDecimal(text: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  let end = digits.length;
-  // A regular expression takes quadratic time on a long run of zeros.
-  while (digits[end - 1] === '0') end -= 1;
-  const significant = digits.slice(0, end);
-  if (significant === '') return '0';
-  const power = Number(exponent) - fraction.length + digits.length - significant.length;
-  return Number.isSafeInteger(power) ? `${sign}${significant}e${power}` : text;
-}
-
 /** The names of members are compared without case and signs: `next_cursor`, `nextCursor` and `next-cursor` are one. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 

@@ -1,15 +1,4 @@
-import {
-  backslash,
-  bufferOf,
-  closeBrace,
-  closeBracket,
-  comma,
-  openBrace,
-  openBracket,
-  quote,
-  sha256,
-  skipSpace,
-} from './bytes.ts';
+import { closeBracket, comma, endOfContainer, sha256, skipSpace } from './bytes.ts';
 import { ScannedRecord } from './scanned-record.ts';
 import { scanner } from './scanner.ts';
 
@@ -62,24 +51,9 @@ const longestSearch = 64 * 1024;
  * Finds the end of an object that is not valid JSON, by its brackets outside of strings. Undefined while it
  * may continue, and -1 where the next byte cannot follow an element of an array.
  */
-export function endOfInvalid(buf: Uint8Array, start: number): number | undefined {
-  let depth = 0;
-  let isString = false;
-  for (let i = start; i < buf.length; i += 1) {
-    const byte = buf[i];
-    if (isString && byte === backslash) i += 1;
-    else if (byte === quote) isString = !isString;
-    else if (!isString && (byte === openBrace || byte === openBracket)) depth += 1;
-    else if (!isString && (byte === closeBrace || byte === closeBracket)) {
-      depth -= 1;
-      if (depth === 0) return endBefore(buf, i + 1);
-    }
-  }
-  return undefined;
-}
-
-function endBefore(buf: Uint8Array, end: number): number | undefined {
-  const next = skipSpace(bufferOf(buf), end, buf.length);
-  if (next === buf.length) return undefined;
+export function endOfInvalid(buf: Buffer, start: number): number | undefined {
+  const end = endOfContainer(buf, start);
+  const next = skipSpace(buf, end, buf.length);
+  if (next >= buf.length) return undefined;
   return buf[next] === comma || buf[next] === closeBracket ? end : -1;
 }

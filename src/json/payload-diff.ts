@@ -1,5 +1,5 @@
 import { compact } from './bytes.ts';
-import { normalizeDecimal, replaceNumbers } from './exact.ts';
+import { replaceNumbers } from './exact.ts';
 
 export const mostDiffNames = 20;
 
@@ -88,6 +88,23 @@ const parsePayload = (json: Uint8Array): unknown =>
   JSON.parse(
     replaceNumbers(compact(json).toString('utf8'), (number) => `"\\u0000${normalizeDecimal(number)}"`),
   );
+
+/**
+ * Returns the normal form of a JSON number, which `1.0`, `1` and `10e-1` share, without losing digits. A
+ * number whose exponent is beyond safe integers stays as it is.
+ */
+function normalizeDecimal(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, '');
+  let end = digits.length;
+  // A regular expression takes quadratic time on a long run of zeros.
+  while (digits[end - 1] === '0') end -= 1;
+  const significant = digits.slice(0, end);
+  if (significant === '') return '0';
+  const power = Number(exponent) - fraction.length + digits.length - significant.length;
+  return Number.isSafeInteger(power) ? `${sign}${significant}e${power}` : text;
+}
 
 /** Returns the number in a value of `payloadDifferences` as a double; undefined for any other value. */
 export const numberOf = (value: unknown): number | undefined =>

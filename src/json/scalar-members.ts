@@ -3,6 +3,7 @@ import {
   closeBrace,
   closeBracket,
   comma,
+  endOfContainer,
   endOfString,
   openBrace,
   openBracket,
@@ -121,20 +122,5 @@ function endOfValue(json: Uint8Array, start: number): number {
   for (let position = start; ; position += 1) {
     const byte = json[position];
     if (byte === comma || byte === closeBrace || byte === closeBracket || byte === undefined) return position;
-  }
-}
-
-function endOfContainer(json: Uint8Array, start: number): number {
-  let depth = 0;
-  for (let position = start; ;) {
-    const byte = json[position];
-    if (byte === quote) {
-      position = endOfString(json, position);
-      continue;
-    }
-    position += 1;
-    if (byte === openBrace || byte === openBracket) depth += 1;
-    else if (byte === closeBrace || byte === closeBracket) depth -= 1;
-    if (depth === 0 || byte === undefined) return position;
   }
 }
