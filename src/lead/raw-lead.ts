@@ -42,18 +42,13 @@ export function parseLead(lead: Pick<RawLead, 'bytes'>): Json {
   return parseExact(utf8(lead.bytes));
 }
 
-/** A time of RFC 2822, section 3.3, with the obsolete zones that `Date.parse` reads too. */
-const mailTime =
-  /^(?:[a-z]{3},\s*)?(\d{1,2}) ([a-z]{3}) (\d{4}) \d\d:\d\d(?::\d\d)? (?:[+-]\d{4}|GMT|UTC?|[ECMP][SD]T)$/i;
-
 /** Its digits tell whether a number counts seconds or milliseconds since the epoch, from 1973 to 2286. */
 const seconds = /^\d{9,10}(?:\.\d+)?$/;
 const milliseconds = /^\d{12,13}(?:\.\d+)?$/;
 
 /**
  * Reads a lead's `createdAt` and the times that are compared with it, in ISO 8601 (UTC without a zone), in
- * seconds, in milliseconds or of RFC 2822. Returns milliseconds since the epoch; undefined for any other
- * value.
+ * seconds or in milliseconds. Returns milliseconds since the epoch; undefined for any other value.
  */
 export function readCreatedAt(createdAt: unknown): number | undefined {
   if (typeof createdAt === 'number') return readCreatedAt(String(createdAt));
@@ -61,16 +56,7 @@ export function readCreatedAt(createdAt: unknown): number | undefined {
   const time = parseIsoTime(createdAt);
   if (time !== undefined) return time;
   if (seconds.test(createdAt)) return Math.floor(Number(createdAt) * 1000);
-  return milliseconds.test(createdAt) ? Math.floor(Number(createdAt)) : parseMailTime(createdAt);
-}
-
-/** `Date.parse` moves a day that the calendar does not have into the next month: such a time is refused. */
-function parseMailTime(text: string): number | undefined {
-  const [, day, month = '', year = ''] = mailTime.exec(text) ?? [];
-  if (day === undefined) return undefined;
-  const isInCalendar = new Date(`${day} ${month} ${year} 00:00 Z`).getUTCDate() === Number(day);
-  const time = isInCalendar ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
+  return milliseconds.test(createdAt) ? Math.floor(Number(createdAt)) : undefined;
 }
 
 /**

@@ -18,9 +18,6 @@ describe('the time of a lead', () => {
     ['1769860800', '2026-01-31T12:00:00.000Z'],
     [1_769_860_800_250, '2026-01-31T12:00:00.250Z'],
     ['1769860800250', '2026-01-31T12:00:00.250Z'],
-    ['Sat, 31 Jan 2026 12:00:00 GMT', '2026-01-31T12:00:00.000Z'],
-    ['31 Jan 2026 12:00 +0130', '2026-01-31T10:30:00.000Z'],
-    ['Sat, 31 Jan 2026 12:00:00 EST', '2026-01-31T17:00:00.000Z'],
   ])('is read from %s', (createdAt, iso) => {
     expect(new Date(readCreatedAt(createdAt) ?? Number.NaN).toISOString()).toBe(iso);
   });
@@ -47,7 +44,6 @@ describe('the time of a lead', () => {
     '2026-02-30T12:00:00Z',
     '2026-13-01',
     '2026-01-31T25:00:00Z',
-    'Tue, 31 Feb 2026 12:00:00 GMT',
     'Sat, 31 Jan 2026 12:00:00',
     'yesterday',
     '20260131',
@@ -68,7 +64,6 @@ describe('the time of a lead', () => {
     ['2026-01-31T12:00:00+01:00', false],
     ['2026-01-31T12:00:00', false],
     ['2026-02-30T12:00:00Z', false],
-    ['Sat, 31 Jan 2026 12:00:00 GMT', false],
   ])('conforms only when it can be read and is in UTC: %s', (createdAt, conforms) => {
     const deviations = deviationsOf({ createdAt }).filter((deviation) => deviation.startsWith('createdAt'));
     expect(deviations).toEqual(conforms ? [] : ['createdAt is not an ISO 8601 UTC timestamp']);
