@@ -23,10 +23,7 @@ export interface LeadMatcher {
   readonly matchesCreated: (lead: RawLead, created: number | undefined) => boolean;
   /** The number of leads that matched because their time cannot be read. */
   readonly unreadableTimes: number;
-  readonly unmatchedCategories: readonly string[];
   readonly fields: FieldPresence;
-  /** Conditions with `<` or `>` whose field exists, but is never a number or a time as their value is. */
-  readonly incomparable: readonly Condition[];
 }
 
 /**
@@ -40,15 +37,10 @@ export function leadFilter(filter: LeadFilter): LeadMatcher {
   const finds = text === undefined ? undefined : textFinder(text);
   let unreadableTimes = 0;
   const isTimed = since !== undefined || until !== undefined;
-  const unmatched = new Set(categories);
   const fields = new FieldPresence(where.map(({ path }) => path.join('.')));
   const checks = where.map((condition) => conditionCheck(condition, now, zone));
   const matchesCreated = (lead: RawLead, created: number | undefined): boolean => {
-    if (categories.length > 0) {
-      const category = lead.category ?? '';
-      if (!categories.includes(category)) return false;
-      unmatched.delete(category);
-    }
+    if (categories.length > 0 && !categories.includes(lead.category ?? '')) return false;
     if (
       isTimed &&
       created !== undefined &&
@@ -60,7 +52,7 @@ export function leadFilter(filter: LeadFilter): LeadMatcher {
       const record = parseLead(lead);
       if (finds?.(record) === false) return false;
       fields.look(record);
-      if (!checks.every(({ condition, holds }) => holds(fieldAt(record, condition.path)))) return false;
+      if (!checks.every((holds) => holds(record))) return false;
     }
     if (isTimed && created === undefined) unreadableTimes += 1;
     return true;
@@ -72,43 +64,25 @@ export function leadFilter(filter: LeadFilter): LeadMatcher {
     get unreadableTimes() {
       return unreadableTimes;
     },
-    get unmatchedCategories() {
-      return [...unmatched];
-    },
-    get incomparable() {
-      return checks.filter((check) => check.isIncomparable()).map(({ condition }) => condition);
-    },
   };
 }
 
-interface ConditionCheck {
-  readonly condition: Condition;
-  readonly holds: (field: Json | undefined) => boolean;
-  readonly isIncomparable: () => boolean;
-}
+type ConditionCheck = (record: Json) => boolean;
 
 function conditionCheck(condition: Condition, now: number, zone: string | undefined): ConditionCheck {
-  const { operator, value } = condition;
+  const { path, operator, value } = condition;
   const folded = foldText(value);
   const bound = comparesOrder(condition) ? boundOf(value, now, zone) : undefined;
-  let wasThere = false;
-  let wasCompared = false;
-  const isOrdered = (field: Json, than: Bound): boolean => {
-    wasThere = true;
-    const order = compare(field, than);
-    if (order === undefined) return false;
-    wasCompared = true;
-    if (order === 0) return operator.endsWith('=');
-    return operator.startsWith('<') ? order < 0 : order > 0;
+  const holds = (element: Json): boolean => {
+    if (bound !== undefined) return isOrdered(compare(element, bound), operator);
+    return operator === '~' ? foldText(textOf(element)).includes(folded) : equals(element, value);
   };
-  const holds = (field: Json | undefined): boolean => {
-    if (operator === '!=') return !anyOf(field, (element) => equals(element, value));
-    return anyOf(field, (element) => {
-      if (bound !== undefined) return isOrdered(element, bound);
-      return operator === '=' ? equals(element, value) : foldText(textOf(element)).includes(folded);
-    });
-  };
-  return { condition, holds, isIncomparable: () => wasThere && !wasCompared };
+  return (record) => anyOf(fieldAt(record, path), holds) !== (operator === '!=');
+}
+
+function isOrdered(order: number | undefined, operator: Condition['operator']): boolean {
+  if (order === undefined || order === 0) return order === 0 && operator.endsWith('=');
+  return operator.startsWith('<') ? order < 0 : order > 0;
 }
 
 /**

@@ -1,18 +1,7 @@
-import { boundOf } from '../lead/filter-condition.ts';
 import type { FieldPresence, LeadMatcher } from '../lead/filter.ts';
 import type { Messages } from './messages.ts';
 import { nearest } from './suggest.ts';
 import { counted } from './terminal/progress.ts';
-
-export interface FilterWords {
-  readonly where: string;
-  anyOf(categories: readonly string[]): string;
-}
-
-const flags: FilterWords = {
-  where: '--where',
-  anyOf: (categories) => categories.map((name) => `--category ${name}`).join(' '),
-};
 
 const mostListed = 12;
 
@@ -20,24 +9,10 @@ const mostListed = 12;
 export function noteFilters(
   matcher: LeadMatcher,
   messages: Pick<Messages, 'note'>,
-  words: FilterWords = flags,
+  where: '--where' | 'where' = '--where',
 ): void {
   noteUnreadableTimes(matcher.unreadableTimes, messages);
-  noteMissingFields(words.where, matcher.fields, messages);
-  for (const { path, operator, value } of matcher.incomparable) {
-    const bound = boundOf(value, 0);
-    const kind = bound !== undefined && 'number' in bound ? 'number' : 'time';
-    const field = path.join('.');
-    messages.note(
-      `order ${field}`,
-      `${words.where}: '${field}' is never a ${kind}, which ${operator} ${value} compares`,
-    );
-  }
-  for (const category of matcher.unmatchedCategories) {
-    if (!category.includes(',')) continue;
-    const several = words.anyOf(category.split(',').map((name) => name.trim()));
-    messages.note('category-comma', `no lead has the category '${category}'; any of several is ${several}`);
-  }
+  noteMissingFields(where, matcher.fields, messages);
 }
 
 /** Notes which fields of a flag or an option no lead has, and which fields the leads have. */

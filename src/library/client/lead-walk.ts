@@ -3,7 +3,7 @@ import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { library } from '../../front.ts';
-import { type FilterWords, noteFilters } from '../../output/walk-notes.ts';
+import { noteFilters } from '../../output/walk-notes.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
 import { listLeads } from '../../service/listing.ts';
 import { mayHelpFromStart } from '../../service/listing-types.ts';
@@ -105,7 +105,7 @@ export class LeadWalk {
         if (next !== undefined) this.#turnPage(next);
       }
       // A resumed iteration did not see the leads before its checkpoint: these may have had the fields of the filter.
-      if (!isResumed) noteFilters(matcher, opened.service.messages, filterOptionWords);
+      if (!isResumed) noteFilters(matcher, opened.service.messages, 'where');
       this.#here = null;
     } catch (error) {
       // The next iteration reads a list without a proof from its start, unless that would deliver records
@@ -295,11 +295,6 @@ async function keyFrom(apiKey: ClientOptions['apiKey']): Promise<string> {
   checkKey(key);
   return key;
 }
-
-const filterOptionWords: FilterWords = {
-  where: 'where',
-  anyOf: (categories) => `category: [${categories.map((name) => `'${name}'`).join(', ')}]`,
-};
 
 /** A shorter wait is not worth a note; in milliseconds. */
 const notedMs = 3000;
