@@ -35,8 +35,6 @@ export interface ListingStats extends RequestCounters {
   duplicates: number;
   /** Records without a usable id: given, and not deduplicated. */
   withoutId: number;
-  /** How often the list had moved while it was read, so that a part of it was read again. */
-  restarts: number;
   total: number | undefined;
 }
 

@@ -34,7 +34,7 @@ export function listPages(
   { params, open }: Pick<PageSource, 'params' | 'open'>,
 ): Listing {
   const stats: ListingStats = {
-    ...{ requests: 0, retries: 0, pages: 0, leads: 0, duplicates: 0, withoutId: 0, restarts: 0 },
+    ...{ requests: 0, retries: 0, pages: 0, leads: 0, duplicates: 0, withoutId: 0 },
     total: undefined,
   };
   let completion: Completion | undefined;
@@ -82,7 +82,6 @@ class Walk {
   #pager: Pager;
   /** The pager's step, which waits for a look at the start of the list. */
   #waiting: PagerStep | undefined;
-  #skips = 0;
   #fruitful = 0;
   #emptyPages = 0;
 
@@ -117,7 +116,6 @@ class Walk {
         yield { leads, next: undefined, last: false };
         throw error;
       }
-      this.#stats.restarts = this.#skips + this.#readings.restarts;
       if (step.kind !== 'page') {
         yield { leads, next: undefined, last: true };
         return step;
@@ -247,11 +245,8 @@ class Walk {
     this.#doubts.note(answer);
     if (facts.count === 0 && isOpaque(request.position)) this.#emptyPages += 1;
     if (this.#waiting !== undefined) readings.endLook(answer);
-    else if (!isSkipped) stats.duplicates += readings.endPage(answer, this.#pager.movement);
-    else {
-      readings.noteTotal(answer);
-      if (this.#pager.movement === 'overlapped') this.#skips += 1;
-    }
+    else if (isSkipped) readings.noteTotal(answer);
+    else stats.duplicates += readings.endPage(answer, this.#pager.movement);
     stats.total = hints.total ?? stats.total;
   }
 

@@ -17,7 +17,6 @@ const counts = z.object({
   duplicates: z.int(),
   withoutId: z.int(),
   retries: z.int(),
-  restarts: z._default(z.int(), 0),
   leftOut: z._default(z.array(z.string()), []),
 });
 

@@ -121,7 +121,6 @@ export const noTotals = (): Totals => ({
   duplicates: 0,
   withoutId: 0,
   retries: 0,
-  restarts: 0,
   leftOut: [],
 });
 

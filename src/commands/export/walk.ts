@@ -205,5 +205,4 @@ function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void
   totals.retries = before.retries + stats.retries;
   totals.duplicates = before.duplicates + stats.duplicates;
   totals.withoutId = before.withoutId + stats.withoutId;
-  totals.restarts = before.restarts + stats.restarts;
 }

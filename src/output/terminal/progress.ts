@@ -61,7 +61,6 @@ export interface WalkTotals {
   readonly retries: number;
   readonly duplicates: number;
   readonly withoutId: number;
-  readonly restarts: number;
   /** The change to an existing file, such as `replaced 251 leads`. */
   readonly publication?: string | undefined;
 }
@@ -77,7 +76,6 @@ export function summaryLine(totals: WalkTotals, destination = ''): string {
   ];
   if (before > 0) parts.push(`${grouped(before)} of them from before`);
   if (totals.withoutId > 0) parts.push(`${grouped(totals.withoutId)} without id`);
-  if (totals.restarts > 0) parts.push(`walked again ${counted(totals.restarts, 'time', 'times')}`);
   if (totals.publication !== undefined) parts.push(totals.publication);
   return parts.join(', ');
 }
