@@ -4,7 +4,7 @@ import type { Explanation, Fix } from '../webhook/explain/explain-delivery.ts';
 interface FixFlags {
   /** Flags with which a receiver accepts such deliveries. */
   readonly receiver: string;
-  /** Further flags with which `leads verify` accepts this one capture; no receiver has them. */
+  /** A further flag with which `leads verify` accepts this one capture; no receiver has it. */
   readonly capture: string;
 }
 
@@ -13,7 +13,7 @@ interface FixFlags {
  * Windows where the fix needs quotes, because those shells have no common ones.
  */
 export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
-  const { currentScheme, scheme, secret, bodyForm, signedAt } = fix;
+  const { currentScheme, scheme, secret, signedAt } = fix;
   const words: string[] = [];
   const parts = Object.entries(scheme ?? {}).filter(([, value]) => value !== undefined);
   const fixedScheme = scheme === undefined ? currentScheme : (scheme['scheme'] ?? 'custom');
@@ -29,13 +29,12 @@ export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
     const value = (secret?.shell ?? '"$SECRET"').replaceAll('SECRET', variable);
     words.push(`--${isToken ? 'token' : 'secret'} ${value}`);
   }
-  const capture = [
-    ...(bodyForm === undefined ? [] : [`--body-form ${bodyForm}`]),
-    ...(signedAt === undefined ? [] : [`--at ${new Date(signedAt).toISOString()}`]),
-  ];
   // All words but `--scheme NAME` hold quotes.
   if (platform === 'win32' && words.length > (isPreset ? 1 : 0)) return undefined;
-  return { receiver: words.join(' '), capture: capture.join(' ') };
+  return {
+    receiver: words.join(' '),
+    capture: signedAt === undefined ? '' : `--at ${new Date(signedAt).toISOString()}`,
+  };
 }
 
 /** A header may hold any byte, and a terminal does not show each of them. */

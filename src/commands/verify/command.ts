@@ -1,8 +1,7 @@
-import { inputFile, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
-import { bodyFormNames } from '../../webhook/explain/body-forms.ts';
+import { inputFile, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { command, members } from '../flags/command-spec.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { headerValue, httpUrl, leadPointer, pointInTime } from '../flags/flag-values.ts';
+import { headerValue, httpUrl, pointInTime } from '../flags/flag-values.ts';
 import { schemeFlags } from '../flags/delivery-flags.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 
@@ -38,12 +37,6 @@ const flags = {
       help: "'Name: value'; stands for one of the capture, or adds it",
     },
     body: { value: 'file', type: inputFile, help: 'the exact bytes of the body (- for stdin)' },
-    method: {
-      value: 'name',
-      type: text,
-      otherwise: "the capture's, or POST",
-      help: 'that was used, where the scheme signs it',
-    },
     url: { value: 'url', type: exactUrl, help: 'that the sender called, where the scheme signs it' },
     ...inboxFlags,
   }),
@@ -53,19 +46,6 @@ const flags = {
       type: pointInTime,
       otherwise: "the capture's own time, or now",
       help: 'as if it had been received then: 2026-01-31T12:00:00Z, or 2h for two hours ago',
-    },
-    bodyForm: {
-      value: 'name',
-      type: oneOf(bodyFormNames),
-      choicesShown: false,
-      help: 'with the body as another program writes it: python, php, lf, no-bom, …',
-    },
-    leadAt: {
-      value: 'pointer',
-      type: leadPointer,
-      setting: 'webhook.lead',
-      otherwise: 'auto',
-      help: 'where the lead is in the body, as it was said to listen: /data',
     },
   }),
   ...inGroup('What is printed', {

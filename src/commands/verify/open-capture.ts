@@ -5,7 +5,6 @@ import { type Capture, targetOf, valueOf } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
-import { type BodyFormName, bodyForms, bodyFormTexts } from '../../webhook/explain/body-forms.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import type { VerifyOptions } from './command.ts';
 
@@ -19,13 +18,12 @@ export async function openCapture(
   context: Context,
 ): Promise<Capture> {
   const capture = await capturedBy(options, credentialHeaders, context);
-  const { header: headers, method = capture.method, url = capture.url } = options;
+  const { header: headers, url = capture.url } = options;
   const names = headers.map(([name]) => name.toLowerCase());
   const isReplaced = (name: string): boolean => names.includes(name.toLowerCase());
   const body = options.body === undefined ? undefined : await readBounded(options.body, 'the body', context);
   return {
     ...capture,
-    method: method.toUpperCase(),
     url,
     path: (options.url === undefined ? undefined : targetOf(options.url)) ?? capture.path,
     rawHeaders: [...capture.rawHeaders.filter(([name]) => !isReplaced(name)), ...headers],
@@ -110,14 +108,10 @@ async function readBounded(
   return Buffer.concat(chunks);
 }
 
-/**
- * The bytes that are checked: those of the capture, or, for `--body-form`, the same as another program writes them. Throws
- * a `DataError` where the capture holds no body and the scheme needs one.
- */
-export function bodyAsAsked(
+/** The bytes that are checked. Throws a `DataError` where the capture holds no body and the scheme needs one. */
+export function checkedBody(
   { body, rawHeaders, notes }: Capture,
   scheme: Scheme,
-  form: BodyFormName | undefined,
 ): { readonly body: Uint8Array; readonly notes: readonly string[] } {
   if (body === undefined) {
     if (scheme.ignoresBody === true) return { body: new Uint8Array(), notes: [] };
@@ -125,12 +119,6 @@ export function bodyAsAsked(
     throw new DataError(note?.message ?? 'the capture holds no body', {
       hint: 'what is signed is the exact bytes of the body: --body FILE',
     });
-  }
-  if (form !== undefined) {
-    const rewritten = bodyForms(body).find(({ name }) => name === form);
-    return rewritten === undefined
-      ? { body, notes: [`--body-form ${form} changes nothing in this body`] }
-      : { body: rewritten.bytes, notes: [`checked is not the body as it came, but ${bodyFormTexts[form]}`] };
   }
   const length = valueOf(rawHeaders, 'content-length') ?? '';
   if (!/^\d{1,15}$/.test(length) || Number(length) === body.length) return { body, notes: [] };

@@ -15,7 +15,7 @@ export interface Report {
   readonly tried: number;
   readonly form: string;
   readonly at: string;
-  /** Remarks on parts that the capture does not hold exactly, or that a receiver would reject besides. */
+  /** Remarks on parts that the capture does not hold exactly. */
   readonly notes: readonly string[];
 }
 

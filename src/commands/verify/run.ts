@@ -4,12 +4,11 @@ import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, DataError } from '../../errors.ts';
 import { writeJson } from '../../output/stdout.ts';
-import { checkDelivery } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { schemeNames } from '../../webhook/presets.ts';
-import type { Key, Scheme, Verifier } from '../../webhook/scheme.ts';
+import type { Key, Scheme } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
-import { leadPlaceOf, resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
+import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import type { VerifyOptions } from './command.ts';
 import {
   checkedAt,
@@ -19,7 +18,7 @@ import {
   type ReadSecrets,
   type Verdict,
 } from './examine.ts';
-import { bodyAsAsked, openCapture, rejectMissingCapture } from './open-capture.ts';
+import { checkedBody, openCapture, rejectMissingCapture } from './open-capture.ts';
 import { type Check, printText, redact, redactReport, type Report } from './report.ts';
 
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
@@ -35,25 +34,19 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     });
   }
   const secrets = readSecretsOf(resolved);
-  const { body, notes } = bodyAsAsked(capture, scheme, options.bodyForm);
+  const { body, notes } = checkedBody(capture, scheme);
   const delivery = deliveryOf(capture, body, receivedAt);
   const withheld = withheldHeaders(capture, scheme);
   const verdict =
     withheld.length > 0
       ? withoutCredential(delivery, scheme, withheld)
       : examine(delivery, secrets, times, context.platform);
-  const verifier = { ...secrets, ...leadPlaceOf(settings, options.leadAt) };
-  const isWhole = verdict.ok === true && capture.body !== undefined;
   const report: Report = {
     ...verdict,
     scheme: scheme.name,
     form: capture.form,
     at: new Date(receivedAt).toISOString(),
-    notes: [
-      ...capture.notes.map(({ message }) => message),
-      ...notes,
-      ...(isWhole ? furtherRejection(delivery, verifier, receivedAt) : []),
-    ],
+    notes: [...capture.notes.map(({ message }) => message), ...notes],
   };
   const redacted = redactReport(report, resolved.secrets);
   if (options.format === 'json') await writeJson(context.stdout, redacted, 2);
@@ -133,19 +126,6 @@ function withoutCredential(delivery: Delivery, scheme: Scheme, names: readonly s
     },
   ];
   return { ok: null, reason: 'withheld_credential', checks, ...nothingToExplain };
-}
-
-/** Why `listen` would reject a delivery although it is genuine; empty for one that it accepts. */
-function furtherRejection(
-  delivery: Delivery,
-  verifier: Verifier & ReturnType<typeof leadPlaceOf>,
-  receivedAt: number,
-): readonly string[] {
-  // A capture of single `--header` flags may hold those of the credential alone.
-  if (headerValues(delivery, 'content-type').length === 0) return [];
-  const checked = checkDelivery(delivery, { ...verifier, path: undefined }, receivedAt);
-  if (checked.kind === 'leads' || checked.status === 401) return [];
-  return [`'leads listen' would still answer ${checked.status}: ${checked.detail}`];
 }
 
 /** Throws a `ConfigError` for an empty secret. */

@@ -1,30 +1,9 @@
 import { bufferOf } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
 
-/** The usual ways in which a signed body differs from the received one; each completes "made over …". */
-export const bodyFormTexts = {
-  'no-line-break': 'the body without its line break at the end',
-  'line-break': 'the body with a line break at its end',
-  lf: 'the body with LF for CR LF',
-  crlf: 'the body with CR LF for LF',
-  'no-bom': 'the body without its byte order mark',
-  bom: 'the body with a byte order mark before it',
-  'json-stringify': 'the JSON written again without white space, as JSON.stringify does',
-  minified: 'the JSON without its white space',
-  'indent-2': 'the JSON written again with two blanks of indentation',
-  python: 'the JSON written again as Python does, with json.dumps',
-  'python-unicode': 'the JSON written again as Python does, with json.dumps and ensure_ascii=False',
-  php: 'the JSON written again as PHP does, with json_encode',
-  go: 'the JSON written again as Go does, with < > & escaped',
-  empty: 'an empty body',
-} as const;
-
-export type BodyFormName = keyof typeof bodyFormTexts;
-
-export const bodyFormNames = Object.keys(bodyFormTexts) as readonly BodyFormName[];
-
+/** A usual way in which a signed body differs from the received one; `text` completes "made over …". */
 export interface BodyForm {
-  readonly name: BodyFormName;
+  readonly text: string;
   readonly bytes: Buffer;
 }
 
@@ -42,14 +21,14 @@ export function bodyForms(body: Uint8Array): readonly BodyForm[] {
   const text = raw.toString('latin1');
   const edited = (changed: string): Buffer => Buffer.from(changed, 'latin1');
   const forms: BodyForm[] = [
-    { name: 'no-line-break', bytes: edited(text.replace(/[\r\n]+$/, '')) },
-    { name: 'line-break', bytes: edited(`${text}\n`) },
-    { name: 'lf', bytes: edited(text.replaceAll('\r\n', '\n')) },
-    { name: 'crlf', bytes: edited(text.replace(/\r?\n/g, '\r\n')) },
-    { name: 'no-bom', bytes: edited(text.replace(/^\xef\xbb\xbf/, '')) },
-    { name: 'bom', bytes: edited(`\xef\xbb\xbf${text}`) },
+    { text: 'the body without its line break at the end', bytes: edited(text.replace(/[\r\n]+$/, '')) },
+    { text: 'the body with a line break at its end', bytes: edited(`${text}\n`) },
+    { text: 'the body with LF for CR LF', bytes: edited(text.replaceAll('\r\n', '\n')) },
+    { text: 'the body with CR LF for LF', bytes: edited(text.replace(/\r?\n/g, '\r\n')) },
+    { text: 'the body without its byte order mark', bytes: edited(text.replace(/^\xef\xbb\xbf/, '')) },
+    { text: 'the body with a byte order mark before it', bytes: edited(`\xef\xbb\xbf${text}`) },
     ...(raw.length > maxParsed ? [] : jsonForms(raw.toString('utf8').replace(/^\ufeff/, ''))),
-    { name: 'empty', bytes: Buffer.alloc(0) },
+    { text: 'an empty body', bytes: Buffer.alloc(0) },
   ];
   return forms.filter(({ bytes }, i) => {
     const isFirst = forms.findIndex((form) => form.bytes.equals(bytes)) === i;
@@ -60,19 +39,33 @@ export function bodyForms(body: Uint8Array): readonly BodyForm[] {
 function jsonForms(json: string): readonly BodyForm[] {
   const value = isTooDeep(json) ? undefined : jsonIn(json);
   if (value === undefined) return [];
-  const form = (name: BodyFormName, text: string): BodyForm => ({ name, bytes: Buffer.from(text) });
+  const form = (text: string, body: string): BodyForm => ({ text, bytes: Buffer.from(body) });
   const tight = { comma: ',', colon: ':' };
   const python = { comma: ', ', colon: ': ', number: pythonNumber };
   const php = (string: string): string => withUnicodeEscapes(string).replaceAll('/', '\\/');
   const javascriptNumber = (number: string): string => JSON.stringify(Number(number));
   return [
-    form('json-stringify', JSON.stringify(value)),
-    form('minified', rewriteJson(json, tight)),
-    ...(json.length > maxParsed / 8 ? [] : [form('indent-2', JSON.stringify(value, null, 2))]),
-    form('python', rewriteJson(json, { ...python, string: withUnicodeEscapes })),
-    form('python-unicode', rewriteJson(json, python)),
-    form('php', rewriteJson(json, { ...tight, string: php, number: phpNumber })),
-    form('go', rewriteJson(json, { ...tight, string: htmlSafe, number: javascriptNumber })),
+    form('the JSON written again without white space, as JSON.stringify does', JSON.stringify(value)),
+    form('the JSON without its white space', rewriteJson(json, tight)),
+    ...(json.length > maxParsed / 8
+      ? []
+      : [form('the JSON written again with two blanks of indentation', JSON.stringify(value, null, 2))]),
+    form(
+      'the JSON written again as Python does, with json.dumps',
+      rewriteJson(json, { ...python, string: withUnicodeEscapes }),
+    ),
+    form(
+      'the JSON written again as Python does, with json.dumps and ensure_ascii=False',
+      rewriteJson(json, python),
+    ),
+    form(
+      'the JSON written again as PHP does, with json_encode',
+      rewriteJson(json, { ...tight, string: php, number: shortNumber }),
+    ),
+    form(
+      'the JSON written again as Go does, with < > & escaped',
+      rewriteJson(json, { ...tight, string: htmlSafe, number: javascriptNumber }),
+    ),
   ];
 }
 
@@ -120,23 +113,9 @@ const withUnicodeEscapes = (json: string): string => json.replace(/[\u0080-\ufff
 const unicodeEscape = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Python writes whole numbers digit by digit, others as `repr` does. */
-export function pythonNumber(text: string): string {
-  if (!/[.eE]/.test(text)) return text;
-  const value = Number(text);
-  const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e16 || size < 1e-4)) {
-    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
-  }
-  const digits = Object.is(value, -0) ? '-0' : String(value);
-  return digits.includes('.') ? digits : `${digits}.0`;
-}
+/** Whole numbers keep their digits, and others have as few as they need. */
+const shortNumber = (text: string): string => (/[.eE]/.test(text) ? String(Number(text)) : text);
 
-/** PHP writes integers of 64 bits digit by digit, others with as many digits as they need. */
-export function phpNumber(text: string): string {
-  if (!/[.eE]/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)) return text;
-  const value = Number(text);
-  const size = Math.abs(value);
-  if (size === 0 || (size >= 1e-4 && size < 1e17)) return String(value);
-  return value.toExponential().replace(/^(-?\d)e/, '$1.0e');
-}
+/** Python writes a number that has a fraction or exponent with a point, at least. */
+const pythonNumber = (text: string): string =>
+  shortNumber(text) + (/[.eE]/.test(text) && /^-?\d+$/.test(shortNumber(text)) ? '.0' : '');

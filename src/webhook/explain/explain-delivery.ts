@@ -6,7 +6,7 @@ import type { Key, Scheme, Verification, Verifier } from '../scheme.ts';
 import { type CustomOptions, timestampFormats } from '../scheme-options.ts';
 import { readSchemeDefinition, schemeNamed, withPublicUrl } from '../scheme-registry.ts';
 import { checkTimestamp, isPlausible } from '../timestamp.ts';
-import { type BodyFormName, bodyForms, bodyFormTexts } from './body-forms.ts';
+import { bodyForms } from './body-forms.ts';
 import { candidateSignatures } from './candidate-signatures.ts';
 import { secretChanges, type SecretChange } from './secret-changes.ts';
 
@@ -17,8 +17,6 @@ export interface Fix {
   readonly currentScheme: string;
   readonly scheme?: SchemeJson | undefined;
   readonly secret?: SecretChange | undefined;
-  /** Makes this one capture verify; a receiver accepts no other body. */
-  readonly bodyForm?: BodyFormName | undefined;
   /** In milliseconds since the epoch, where this capture verifies only at that time. */
   readonly signedAt?: number | undefined;
 }
@@ -33,6 +31,7 @@ export interface Explanation {
 /** A change to try: it is the cause if the delivery verifies with it. */
 interface Cause extends Omit<Fix, 'currentScheme' | 'signedAt'> {
   readonly sentence: string;
+  /** The body that was signed. Nothing that a receiver can be told mends another one. */
   readonly body?: Uint8Array;
 }
 
@@ -52,7 +51,7 @@ export function explain(
   const secrets = [...keys, ...unreadable].map(({ secret }) => secret);
   const originals = secrets.map((secret) => secret.reveal());
   let tried = 0;
-  for (const { sentence, body = delivery.body, ...change } of verification.ok
+  for (const { sentence, body, ...change } of verification.ok
     ? timeUnits(scheme)
     : causes(delivery, scheme)) {
     const { secret: secretChange } = change;
@@ -63,12 +62,12 @@ export function explain(
     if (candidate === undefined) continue;
     const isUnchanged = candidate === scheme && secretChange === undefined;
     const candidateKeys = isUnchanged ? keys : texts.flatMap((text) => keyFor(candidate, new Secret(text)));
-    const outcome = candidate.authenticate({ ...delivery, body }, candidateKeys);
+    const outcome = candidate.authenticate({ ...delivery, body: body ?? delivery.body }, candidateKeys);
     if (!outcome.ok || (verification.ok && !isPlausible(outcome.timestamp))) continue;
     const isInTime = checkTimestamp(outcome, candidate.toleranceMs, now).ok;
     const signedAt = isInTime ? undefined : outcome.timestamp;
-    const fix =
-      isInTime || isPlausible(signedAt) ? { currentScheme: scheme.name, ...change, signedAt } : undefined;
+    const hasFix = body === undefined && (isInTime || isPlausible(signedAt));
+    const fix = hasFix ? { currentScheme: scheme.name, ...change, signedAt } : undefined;
     return { sentence, isMatch: true, fix, tried };
   }
   if (!verification.ok) {
@@ -108,14 +107,11 @@ function keyFor(scheme: Scheme, secret: Secret): readonly Key[] {
   }
 }
 
-/** In bytes. Larger bodies get no combined causes, since each combination hashes the body. */
-const mostCombined = 65_536;
-
 /** The smallest changes are tried first. */
 function* causes(delivery: Delivery, scheme: Scheme): Generator<Cause> {
-  for (const { name, bytes } of scheme.ignoresBody === true ? [] : bodyForms(delivery.body)) {
-    const sentence = `The signature was made over ${bodyFormTexts[name]}, not over the bytes that came: sign what is sent, or look for what changed it on its way.`;
-    yield { sentence, bodyForm: name, body: bytes };
+  for (const { text, bytes } of scheme.ignoresBody === true ? [] : bodyForms(delivery.body)) {
+    const sentence = `The signature was made over ${text}, not over the bytes that came: sign what is sent, or look for what changed it on its way.`;
+    yield { sentence, body: bytes };
   }
   for (const secret of secretChanges) {
     yield { sentence: `It matches with the secret ${secret.text}: the sender uses it so.`, secret };
@@ -124,13 +120,6 @@ function* causes(delivery: Delivery, scheme: Scheme): Generator<Cause> {
   yield* otherTokens(delivery, scheme);
   yield* otherSchemes(delivery, scheme);
   yield* otherRecipes(delivery, scheme);
-  if (delivery.body.length > mostCombined) return;
-  for (const cause of otherSchemes(delivery, scheme)) {
-    for (const secret of secretChanges) {
-      const sentence = cause.sentence.replace(/\.$/, `, with the secret ${secret.text}.`);
-      yield { ...cause, sentence, secret };
-    }
-  }
 }
 
 /** A proxy that ends TLS, or forwards under another host, changes the URL that is signed. */

@@ -131,18 +131,6 @@ it('a secret that stands in the capture itself is shown nowhere', async () => {
   expect([typed.exitCode, typed.stderr.includes(secret)]).toEqual([2, false]);
 });
 
-it('a lead that listen was told to take is found where it was told, and refused elsewhere', async () => {
-  const body = '{"id":"evt","lead":{"id":"a","category":"solar"},"referrer":{"id":"b","category":"solar"}}';
-  const raw = `POST / HTTP/1.1\r\nContent-Type: application/json\r\nx-webhook-token: ${secret}\r\n\r\n${body}`;
-  const notes = async (words: readonly string[]): Promise<readonly string[]> =>
-    (await verify([fileOf(raw), '--token', secret, ...words])).document.notes;
-  expect(await notes([])).toContainEqual(expect.stringContaining('--lead-at /lead or --lead-at /referrer'));
-  expect(await notes(['--lead-at', '/lead'])).toEqual([]);
-  expect(await notes(['--lead-at', '/other'])).toContainEqual(
-    expect.stringContaining('there is nothing at /other, where --lead-at says that the lead is'),
-  );
-});
-
 describe('a delivery of the inbox', () => {
   it('is genuine once its credential, which the inbox does not keep, is given again', async () => {
     const listener = await listen(['--scheme', 'stripe', '--secret', secret]);

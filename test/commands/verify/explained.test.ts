@@ -12,7 +12,7 @@ interface Case {
   readonly says: string | RegExp;
 }
 
-const body = String.raw`{ "id": "lead_1", "name": "Zoë/é <b>", "score": 1.50, "big": 12345678901234567890, "tags": [1, 2] }`;
+const body = String.raw`{ "id": "lead_1", "name": "Zoë/é <b>", "score": 1.50, "big": 1234567890123456789, "tags": [1, 2] }`;
 const github = (content: string | Buffer, key: string | Buffer = secret) => ({
   'x-hub-signature-256': `sha256=${hmac(content, key).digest('hex')}`,
 });
@@ -33,11 +33,11 @@ const standard = (key: string | Buffer, stamp = String(time)) => ({
 
 // As node and CPython wrote it when they had read the body; PHP and Go by the rules of their documentation.
 const written = {
-  'JSON.stringify': String.raw`{"id":"lead_1","name":"Zoë/é <b>","score":1.5,"big":12345678901234567000,"tags":[1,2]}`,
-  Python: String.raw`{"id": "lead_1", "name": "Zo\u00eb/\u00e9 <b>", "score": 1.5, "big": 12345678901234567890, "tags": [1, 2]}`,
-  'ensure_ascii=False': String.raw`{"id": "lead_1", "name": "Zoë/é <b>", "score": 1.5, "big": 12345678901234567890, "tags": [1, 2]}`,
-  PHP: String.raw`{"id":"lead_1","name":"Zo\u00eb\/\u00e9 <b>","score":1.5,"big":1.2345678901234567e+19,"tags":[1,2]}`,
-  Go: String.raw`{"id":"lead_1","name":"Zoë/é \u003cb\u003e","score":1.5,"big":12345678901234567000,"tags":[1,2]}`,
+  'JSON.stringify': String.raw`{"id":"lead_1","name":"Zoë/é <b>","score":1.5,"big":1234567890123456800,"tags":[1,2]}`,
+  Python: String.raw`{"id": "lead_1", "name": "Zo\u00eb/\u00e9 <b>", "score": 1.5, "big": 1234567890123456789, "tags": [1, 2]}`,
+  'ensure_ascii=False': String.raw`{"id": "lead_1", "name": "Zoë/é <b>", "score": 1.5, "big": 1234567890123456789, "tags": [1, 2]}`,
+  PHP: String.raw`{"id":"lead_1","name":"Zo\u00eb\/\u00e9 <b>","score":1.5,"big":1234567890123456789,"tags":[1,2]}`,
+  Go: String.raw`{"id":"lead_1","name":"Zoë/é \u003cb\u003e","score":1.5,"big":1234567890123456800,"tags":[1,2]}`,
 };
 
 const cases: readonly Case[] = [
@@ -249,6 +249,10 @@ describe('verify explains, with a fix that verifies when it is used:', () => {
     expect(exitCode, stderr).toBe(7);
     expect(document.ok).toBe(false);
     expect(document.wouldMatch?.what).toMatch(one.says);
+    if (/made over/.test(document.wouldMatch?.what ?? '')) {
+      expect(document.wouldMatch?.fix).toBeNull();
+      return;
+    }
     const fix = shellWords(document.wouldMatch?.fix ?? '', given);
     expect(fix.length).toBeGreaterThan(1);
     const fixed = await verify(withFix(capture, one.who, fix));

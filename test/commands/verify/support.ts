@@ -43,7 +43,7 @@ export function withFix(
 ): readonly string[] {
   const isSecret = (word: string): boolean => /^--(secret|token)$/.test(word);
   const isReplaced = (flag: string): boolean =>
-    isSecret(flag) ? fix.some(isSecret) : /^--(scheme|at|body-form)$/.test(flag) && fix.includes(flag);
+    isSecret(flag) ? fix.some(isSecret) : /^--(scheme|at)$/.test(flag) && fix.includes(flag);
   const given = [...capture, ...who];
   const kept = given.filter((word, i) => !isReplaced(word) && !isReplaced(given[i - 1] ?? ''));
   return [...kept, ...fix];
