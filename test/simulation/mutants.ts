@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { planFor } from './plan-for.ts';
+import { planOf } from './world/plan.ts';
 import { endedByMachine, type Workers } from './workers.ts';
 
 /** Makes the product's bundle of the source below a folder. */
@@ -46,11 +46,11 @@ export async function findMutant(name: string, options: MutantOptions): Promise<
       { length: Math.min(workers.jobs, mostSeeds - tried) },
       (_, i) => firstSeed + tried + i,
     );
-    const results = await Promise.all(seeds.map((seed) => workers.run(planFor(seed), { program })));
+    const results = await Promise.all(seeds.map((seed) => workers.run(planOf(seed), { program })));
     for (const [i, { seed, failure }] of results.entries()) {
       // A world that this machine ended, or gave no time, shows nothing of the fault.
       if (failure === undefined || failure.invariant === endedByMachine) continue;
-      const without = await workers.run(planFor(seed), { program: options.program });
+      const without = await workers.run(planOf(seed), { program: options.program });
       if (without.failure === undefined) return { seed, tried: tried + i + 1, invariant: failure.invariant };
     }
   }

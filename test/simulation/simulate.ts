@@ -4,12 +4,9 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Plan } from './world/plan.ts';
+import { type Plan, planOf } from './world/plan.ts';
 import type { WorldResult } from './world/result.ts';
 import { type BundleProgram, findMutant, mutantsOf } from './mutants.ts';
-import { planFor } from './plan-for.ts';
-import { failureLines, report } from './report.ts';
-import { type FirstFailing, shrink } from './shrink.ts';
 import { Workers } from './workers.ts';
 
 interface Simulation {
@@ -27,14 +24,14 @@ interface Simulation {
 /** A seed that failed once. */
 interface FailedSeed {
   readonly seed: number;
-  /** The smallest world that failed so; a later version may draw another one of the seed. */
-  readonly plan?: Plan;
+  /** The world that failed so; a later version may draw another one of the seed. */
+  readonly plan: Plan;
   readonly invariant: string;
   /** The subject of the commit that mended it. */
   readonly mended: string;
 }
 
-const usage = `npm run simulate -- --seed N                          one world, and the smallest one that fails as it does
+const usage = `npm run simulate -- --seed N                          one world, with all that happens in it
 npm run simulate -- --seeds COUNT [--from N]          many worlds
 npm run simulate -- --commit                          the worlds of this commit
 npm run simulate -- --mutants [NAME...] [--seeds N]   finds the planted faults of test/simulation/mutants
@@ -76,7 +73,7 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
     }
     const known = failedSeeds(simulation.root);
     const planOfSeed = (one: number): Plan =>
-      known.find(({ seed: failed }) => failed === one)?.plan ?? planFor(one);
+      known.find(({ seed: failed }) => failed === one)?.plan ?? planOf(one);
     if (seed !== undefined && !digest) return await explain(planOfSeed(Number(seed)), workers, simulation);
     const drawn =
       seed !== undefined
@@ -121,64 +118,40 @@ async function runAll(
   const run = async (plan: Plan): Promise<WorldResult> => {
     const result = await workers.run(plan, { program });
     done += 1;
-    if (result.failure !== undefined) {
+    const { seed, failure } = result;
+    if (failure !== undefined) {
       failed += 1;
-      if (!digest) progress(failureLines(result).join('\n') + '\n');
+      if (!digest)
+        print([`npm run simulate -- --seed ${seed}   ${failure.invariant}: ${firstLine(failure.detail)}`]);
     }
-    const rate = (done * 1000) / (performance.now() - started);
-    progress(`${done} of ${plans.length} seeds, ${rate.toFixed(1)} a second, ${failed} failed`);
+    progress(`${done} of ${plans.length} seeds, ${failed} failed`);
     return result;
   };
   const results = await Promise.all(plans.map(run));
   progress('');
-  const lines = digest
-    ? results.map((result) => `${result.seed} ${result.digest}`)
-    : report(results, (performance.now() - started) / 1000);
-  print(lines);
+  const seconds = (performance.now() - started) / 1000;
+  print(
+    digest
+      ? results.map((result) => `${result.seed} ${result.digest}`)
+      : [`${plans.length} seeds in ${seconds.toFixed(0)} s, ${failed} failed`],
+  );
   return failed === 0 ? 0 : 1;
 }
 
-/** The trace of one world, what did not hold in it, and the smallest world in which that does not hold either. */
+const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
+
+/** The trace of one world, and what did not hold in it. */
 async function explain(plan: Plan, workers: Workers, { program }: Simulation): Promise<number> {
   const { seed } = plan;
-  const run = (one: Plan): Promise<WorldResult> => workers.run(one, { program, wantsTrace: true });
-  const result = await run(plan);
-  const { failure } = result;
+  const { failure, trace, digest } = await workers.run(plan, { program, wantsTrace: true });
   if (failure === undefined) {
-    print([...result.trace, '', `seed ${seed}: every invariant held`, result.digest]);
+    print([...trace, '', `seed ${seed}: every invariant held`, digest]);
     return 0;
   }
-  let runs = 0;
-  const firstFailing: FirstFailing = async (candidates) => {
-    for (let from = 0; from < candidates.length; from += workers.jobs) {
-      const some = candidates.slice(from, from + workers.jobs);
-      const results = await Promise.all(some.map((one) => workers.run(one, { program })));
-      runs += some.length;
-      progress(`making it smaller: ${runs} worlds, ${some[0]?.happenings.length ?? 0} happenings`);
-      const found = results.findIndex((one) => one.failure?.invariant === failure.invariant);
-      if (found >= 0) return some[found];
-    }
-    return undefined;
-  };
-  const smallest = await shrink(plan, firstFailing);
-  progress('');
-  const last = await run(smallest);
+  const entry: FailedSeed = { seed, invariant: failure.invariant, mended: '', plan };
   print([
-    ...result.trace,
-    '',
-    `seed ${seed}: ${failure.invariant}: ${failure.detail}`,
-    '',
-    `the smallest world that fails so: ${smallest.happenings.length} of ${plan.happenings.length} happenings, ${smallest.leads} leads, ${smallest.lengthMs} ms`,
-    ...smallest.happenings.map((one) => `  ${JSON.stringify(one)}`),
-    '',
-    ...last.trace,
-    '',
-    last.failure === undefined
-      ? 'It did not fail again: a world is not determined by its seed.'
-      : `${last.failure.invariant}: ${last.failure.detail}`,
-    '',
-    'for failed-seeds.json:',
-    JSON.stringify({ seed, invariant: failure.invariant, mended: '', plan: smallest } satisfies FailedSeed),
+    ...[...trace, '', `seed ${seed}: ${failure.invariant}: ${failure.detail}`],
+    ...['', 'for failed-seeds.json:', JSON.stringify(entry)],
   ]);
   return 1;
 }

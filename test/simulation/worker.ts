@@ -53,9 +53,4 @@ export const resultOfFailure = ({ seed }: Plan, failure: Failure): WorldResult =
   failure,
   trace: [],
   digest: '',
-  deliveries: 0,
-  crashes: 0,
-  faults: {},
-  virtualMs: 0,
-  transitions: [],
 });

@@ -21,7 +21,6 @@ export class Application {
   readonly #truth: Truth;
   readonly #random: Random;
   readonly #scheduler: Scheduler;
-  readonly #onFault: (answer: ApplicationAnswer) => void;
   #answer: ApplicationAnswer | undefined;
   #until = 0;
   /** Nobody forwards before then to an application that said so. */
@@ -33,16 +32,10 @@ export class Application {
   /** Called once, for the next request, with the process that sent it, before it is answered. */
   onNextRequest: ((client: Owner | undefined) => void) | undefined;
 
-  constructor(
-    truth: Truth,
-    random: Random,
-    scheduler: Scheduler,
-    onFault: (answer: ApplicationAnswer) => void,
-  ) {
+  constructor(truth: Truth, random: Random, scheduler: Scheduler) {
     this.#truth = truth;
     this.#random = random;
     this.#scheduler = scheduler;
-    this.#onFault = onFault;
   }
 
   break(answer: ApplicationAnswer, forMs: number): void {
@@ -52,11 +45,6 @@ export class Application {
 
   heal(): void {
     this.#answer = undefined;
-  }
-
-  /** Nobody listens. */
-  get isAbsent(): boolean {
-    return this.#current() === 'absent';
   }
 
   #current(): ApplicationAnswer | undefined {
@@ -83,7 +71,6 @@ export class Application {
 
   #respond(id: string, client: Owner | undefined, response: ServerResponse): void {
     const answer = this.#current();
-    if (answer !== undefined) this.#onFault(answer);
     if (answer === 'hangs' || response.destroyed) return;
     if (answer === 'absent') return void response.destroy();
     if (answer === 'refuses') return void response.writeHead(422).end('no');

@@ -1,3 +1,4 @@
+import { type Style, styles } from '../../support/moving-service.ts';
 import type { CrashTime } from '../kernel/database.ts';
 import { type Random, randomOf } from '../kernel/random.ts';
 
@@ -56,7 +57,7 @@ export interface Plan {
   /** So long a target is tried for a lead that it does not take; default: three days. */
   readonly giveUp?: keyof typeof giveUpTimes;
   /** How the service shows where the next page is. */
-  readonly style: string;
+  readonly style: Style;
   /** No page is longer. */
   readonly pageCap: number;
   /** What a delivery carries that is tried again once its lead was edited; default: what it carried before. */
@@ -76,7 +77,8 @@ export const giveUpTimes = {
   '3d': 72 * 60 * minute,
 };
 
-export function planOf(seed: number, styles: readonly string[]): Plan {
+/** The world of a seed. */
+export function planOf(seed: number): Plan {
   const random = randomOf(seed, 'plan');
   const lengthMs = random.between(20, 35) * minute;
   const receivers = random.pick([1, 1, 1, 1, 1, 1, 2, 2, 3, 4]);

@@ -16,11 +16,4 @@ export interface WorldResult {
   readonly trace: readonly string[];
   /** SHA-256 of the trace. */
   readonly digest: string;
-  readonly deliveries: number;
-  readonly crashes: number;
-  /** How often each kind of fault took effect. */
-  readonly faults: Readonly<Record<string, number>>;
-  readonly virtualMs: number;
-  /** Such as `forward done again after power-loss`: what was said, and where the process crashed last. */
-  readonly transitions: readonly string[];
 }

@@ -82,11 +82,7 @@ class World {
   /** The senders, the application and the service: they never die. */
   readonly #outside: Owner = { isAlive: true, sockets: new Set() };
   readonly #trace: string[] = [];
-  readonly #faults: Record<string, number> = {};
-  readonly #transitions = new Set<string>();
   #failure: Failure | undefined;
-  #deliveries = 0;
-  #crashes = 0;
   #pid = 1000;
   readonly #sends: Sends;
   /** Leads that the product's own sender was given. */
@@ -127,7 +123,6 @@ class World {
   #mustRun = false;
   /** Where a receiver is to crash. */
   readonly #armed = new Map<number, string>();
-  readonly #lastCrash = new Map<number, string>();
 
   constructor(plan: Plan, { program, folder }: WorldOptions) {
     this.#plan = plan;
@@ -164,24 +159,17 @@ class World {
         course: (start, parent) => this.#courseOf(start, parent, commandRandom),
       },
     });
-    this.#service = new Service(truth, plan, randomOf(seed, 'service'), scheduler, (fault) =>
-      this.#noteFault(`service-${fault}`),
-    );
+    this.#service = new Service(truth, plan, randomOf(seed, 'service'), scheduler);
     this.#service.onRequest = (client) => this.#check(() => this.#onRequest(client));
     this.#service.onPage = (client, ids) => this.#check(() => this.#onPage(client, ids));
-    this.#service.onEdit = ({ id }, what) => {
-      this.#noteFault('service-edits');
-      this.#say(`${id} is edited: ${what}`);
-    };
+    this.#service.onEdit = ({ id }, what) => this.#say(`${id} is edited: ${what}`);
     const createdRandom = randomOf(seed, 'created leads');
     let created = plan.leads;
     this.#service.onCreate = () => {
       this.#newLead(created, createdRandom);
       created += 1;
     };
-    this.#application = new Application(truth, randomOf(seed, 'application'), scheduler, (answer) =>
-      this.#noteFault(`application-${answer}`),
-    );
+    this.#application = new Application(truth, randomOf(seed, 'application'), scheduler);
     this.#application.onLead = (lead) => this.#check(() => this.#onForward(lead));
     this.#application.onPutOff = (id, client, ms) => {
       if (client !== undefined)
@@ -195,7 +183,6 @@ class World {
       owner: this.#outside,
       random: randomOf(seed, 'senders'),
       onTry: (lead, end) => {
-        this.#deliveries += 1;
         this.#say(`${lead.id} was answered ${end}`);
         if (end === 200 && !truth.acknowledged.has(lead.id)) truth.acknowledged.set(lead.id, scheduler.now);
       },
@@ -239,7 +226,6 @@ class World {
       newLeads: (random) => this.#leadsToSend(random),
     });
     this.#sends = new Sends(truth, scheduler, ({ id, attempt, status }) => {
-      this.#deliveries += 1;
       this.#say(`${id} was answered ${status ?? 'nothing'}, says leads send at its attempt ${attempt}`);
     });
   }
@@ -273,11 +259,6 @@ class World {
       failure: this.#failure,
       trace: this.#trace,
       digest: createHash('sha256').update(this.#trace.join('\n')).digest('hex'),
-      deliveries: this.#deliveries,
-      crashes: this.#crashes,
-      faults: this.#faults,
-      virtualMs: this.#scheduler.now - startAt,
-      transitions: [...this.#transitions].sort(),
     };
   }
 
@@ -376,14 +357,13 @@ class World {
         break;
       case 'stop':
         this.#receivers.running.get(happening.receiver)?.interrupt();
-        this.#noteFault('stop');
         break;
       case 'suspend':
         this.#slept += happening.forMs;
         this.#scheduler.suspend(happening.forMs);
         // What was claimed before goes on right after it, though its claim is over.
         this.#calmFrom(this.#scheduler.now + claimMs);
-        this.#noteFault('suspend');
+        this.#disturb();
         break;
       case 'commit':
         this.#commitFaults.push(happening);
@@ -396,7 +376,7 @@ class World {
         break;
       case 'slow-disk':
         this.#slowDiskUntil = now + happening.forMs;
-        this.#noteFault('slow-disk');
+        this.#disturb();
         break;
       case 'network':
         this.#networkFault = happening;
@@ -407,17 +387,16 @@ class World {
         this.#clockError += happening.byMs;
         // A claim that was made before lasts longer or shorter.
         this.#calmFrom(now + claimMs);
-        this.#noteFault('clock');
+        this.#disturb();
         break;
       case 'drift':
         this.#noteAhead();
         this.#clockError = this.#clockErrorAt(now);
         this.#drift = { ppm: happening.ppm, since: now, until: now + (happening.forMs ?? Infinity) };
-        this.#noteFault('drift');
+        this.#disturb();
         break;
       case 'flags':
         this.#receivers.restart(happening.receiver, happening);
-        this.#noteFault('flags');
         this.#scheduler.after(happening.forMs, () => this.#receivers.restartAsPlanned());
         break;
       case 'application':
@@ -428,7 +407,7 @@ class World {
         break;
       case 'rotate':
         this.#receivers.rotate(happening.how);
-        this.#noteFault(`rotate-${happening.how}`);
+        this.#disturb();
         break;
       case 'service':
         this.#service.break(happening.fault, happening.forMs);
@@ -485,7 +464,6 @@ class World {
     point.left -= 1;
     if (point.left > 0) return false;
     this.#killPoints.delete(action);
-    this.#noteFault(`command-killed-at-${call}`);
     return true;
   }
 
@@ -557,10 +535,7 @@ class World {
   }
 
   #notePowerLoss(when = ''): void {
-    for (let receiver = 0; receiver < this.#plan.receivers; receiver += 1)
-      this.#lastCrash.set(receiver, 'power-loss');
-    this.#crashes += 1;
-    this.#noteFault('power-loss');
+    this.#disturb();
     this.#say(`the power fails${when}`);
   }
 
@@ -590,9 +565,7 @@ class World {
 
   #noteKill(receiver: number, point: string): void {
     this.#armed.delete(receiver);
-    this.#lastCrash.set(receiver, point);
-    this.#crashes += 1;
-    this.#noteFault(`crash-${point}`);
+    this.#disturb();
     this.#say(`receiver ${receiver} is killed: ${point}`);
   }
 
@@ -617,10 +590,9 @@ class World {
     }
     if (fault.code === 'power-loss') {
       this.#notePowerLoss(`, ${fault.when} ${process.options.name} makes something durable`);
-      this.#noteFault(`power-loss-${fault.when}-commit`);
       return { kind: 'crash', when: fault.when, how: 'power' };
     }
-    this.#noteFault(`commit-${fault.when}`);
+    this.#disturb();
     this.#say(`${process.options.name}: COMMIT fails with ${fault.code}, ${fault.when} it is done`);
     this.#checkStoredSoon();
     return {
@@ -666,7 +638,7 @@ class World {
     if (fault === undefined || this.#scheduler.now >= fault.until) return undefined;
     if (!this.#databaseRandom.chance(probability)) return undefined;
     const code = fault.code === 'ENOSPC' ? 'SQLITE_FULL' : 'SQLITE_IOERR';
-    this.#noteFault(`disk-${code}`);
+    this.#disturb();
     this.#say(`${process.options.name}: ${call} fails with ${code}`);
     this.#checkStoredSoon();
     return { code, isRolledBack: this.#databaseRandom.chance(0.5) };
@@ -680,7 +652,7 @@ class World {
     if (line !== undefined) {
       this.#lineFaults.splice(this.#lineFaults.indexOf(line), 1);
       this.#say(`${call} of ${path} fails with ${line.end}`);
-      this.#noteFault(`line-${line.end}`);
+      this.#disturb();
       if (line.end !== 'power-loss') return line.end;
       this.#losePower();
       return 'EIO';
@@ -692,7 +664,7 @@ class World {
         ? /^(write|create|fsync|fdatasync|mkdir)$/
         : /^(write|fsync|fdatasync|read|rename)$/;
     if (!hits.test(call)) return undefined;
-    this.#noteFault(`disk-${fault.code}`);
+    this.#disturb();
     this.#say(`${call} of ${path} fails with ${fault.code}`);
     return fault.code;
   }
@@ -718,7 +690,6 @@ class World {
     this.#check(() => checkCommands(running + 1));
     const fault = this.#commandFault;
     if (fault?.end !== 'cannot-start' || this.#scheduler.now >= fault.until) return undefined;
-    this.#noteFault('command-cannot-start');
     return 'EAGAIN';
   }
 
@@ -732,7 +703,6 @@ class World {
         this.#onHanding(id, 'command', () => parent.isAlive && this.#machine.commands.has(pid));
       });
     if (fault !== undefined && this.#scheduler.now < fault.until) {
-      this.#noteFault(`command-${fault.end}`);
       return { exitAfterMs: fault.end === 'hangs' ? undefined : exitAfterMs, exitCode: 1, stderr: 'no\n' };
     }
     if (id === undefined) return { exitAfterMs, exitCode: 2 };
@@ -747,12 +717,11 @@ class World {
     const at = (): number => randomOf(this.#plan.seed, `${name} ${this.#scheduler.now}`).next();
     const random = randomOf(this.#plan.seed, name);
     const calm: Link = { latency: () => 0.1 + at() * 5, resetAfter: undefined };
-    if (port === applicationPort && this.#application.isAbsent) this.#noteFault('application-absent');
     const fault = this.#networkFault;
     if (fault === undefined || this.#scheduler.now >= this.#networkUntil) return calm;
     const to = port === applicationPort ? 'application' : port === servicePort ? 'service' : 'receiver';
     if (to !== fault.to || random.chance(0.3)) return calm;
-    this.#noteFault(`network-${fault.fault}`);
+    this.#disturb();
     if (fault.fault === 'silent') return undefined;
     if (fault.fault === 'slow') return { latency: () => 200 + at() * 3_000, resetAfter: undefined };
     return { latency: calm.latency, resetAfter: random.between(0, 2_000) };
@@ -763,7 +732,7 @@ class World {
     if (run === undefined) return undefined;
     if (killedAt !== undefined) this.#killPoints.set(action, { call: killedAt.call, left: killedAt.nth });
     this.#say(`the operator runs leads ${run.argv.join(' ')}`);
-    if (action === 'retry') this.#undisturbedSince = this.#scheduler.now;
+    if (action === 'retry') this.#disturb();
     if (action === 'prune') this.#truth.isPruned = true;
     if (run.erases !== undefined) this.#truth.erased.set(run.erases, this.#scheduler.now);
     return run;
@@ -772,7 +741,7 @@ class World {
   #afterRun(run: Run, code: number | undefined): void {
     const { action, process } = run;
     this.#killPoints.delete(action);
-    if (action === 'retry') this.#undisturbedSince = this.#scheduler.now;
+    if (action === 'retry') this.#disturb();
     this.#say(
       `leads ${action} ${code === undefined ? 'was killed' : `ended with ${code}: ${lastLine(process.stderr)}`}`,
     );
@@ -827,7 +796,6 @@ class World {
   }
 
   #onEvent(receiver: number, { verdict, leadId, status, reason }: DeliveryEvent): void {
-    this.#noteTransition(receiver, verdict);
     this.#say(
       `receiver ${receiver} says ${leadId ?? 'no lead'} is ${verdict}${reason === null ? '' : ` (${reason})`}, ${status}`,
     );
@@ -840,16 +808,11 @@ class World {
 
   #onForwarded(receiver: number, { leadId: id, target: label, attempt, state, answer }: ForwardEvent): void {
     const target = kindOf(label);
-    this.#noteTransition(receiver, `forward ${state} ${attempt === 1 ? 'at first' : 'again'}`);
     this.#say(`receiver ${receiver} says ${id} is ${state} at ${target}, attempt ${attempt}: ${answer}`);
     const pair = pairOf(id, target);
     if (state === 'dead') this.#truth.dead.add(pair);
     if (state !== 'done' || this.#truth.saidDone.has(pair)) return;
     this.#truth.saidDone.set(pair, { id, target, ...this.#moment() });
-  }
-
-  #noteTransition(receiver: number, what: string): void {
-    this.#transitions.add(`${what} after ${this.#lastCrash.get(receiver) ?? 'start'}`);
   }
 
   /** Everything works again: what was outstanding is delivered, and every command succeeds. */
@@ -981,10 +944,8 @@ class World {
     this.#say(`BROKEN ${invariant}: ${detail}`);
   }
 
-  #noteFault(kind: string): void {
-    this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
-    if (!/^(?:application-|command-|service-|stop$|flags$)/.test(kind))
-      this.#undisturbedSince = this.#scheduler.now;
+  #disturb(): void {
+    this.#undisturbedSince = this.#scheduler.now;
   }
 
   #say(words: string): void {

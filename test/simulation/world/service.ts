@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { respond, type Style } from '../../support/moving-service.ts';
+import { respond } from '../../support/moving-service.ts';
 import type { Owner, SimSocket } from '../kernel/network.ts';
 import { type Random, randomOf } from '../kernel/random.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
@@ -25,7 +25,6 @@ export class Service {
   #edits = 0;
   readonly #repeats: 'in front' | 'far in front' | 'behind';
   readonly #faults = new Map<ServiceFault, number>();
-  readonly onFault: (fault: ServiceFault) => void;
   /** When each process was told to come again. */
   #retryAt = new WeakMap<Owner, number>();
   /** Called for each request with the process that sent it. */
@@ -39,20 +38,13 @@ export class Service {
   /** Requests that came before their process was allowed to. */
   tooEarly = 0;
 
-  constructor(
-    truth: Truth,
-    plan: Plan,
-    random: Random,
-    scheduler: Scheduler,
-    onFault: (fault: ServiceFault) => void,
-  ) {
+  constructor(truth: Truth, plan: Plan, random: Random, scheduler: Scheduler) {
     this.#truth = truth;
     this.#plan = plan;
     this.#random = random;
     this.#repeats = random.pick(['in front', 'far in front', 'behind'] as const);
     this.#scheduler = scheduler;
     this.#editRandom = randomOf(plan.seed, 'edits');
-    this.onFault = onFault;
   }
 
   add(made: Pick<TrueLead, 'id' | 'createdAt' | 'email' | 'body'>): TrueLead {
@@ -108,7 +100,7 @@ export class Service {
   }
 
   get #isEdited(): boolean {
-    return (this.#faults.get('edits') ?? 0) > this.#scheduler.now;
+    return this.#has('edits');
   }
 
   delete(id: string): void {
@@ -130,9 +122,7 @@ export class Service {
   }
 
   #has(fault: ServiceFault): boolean {
-    const has = (this.#faults.get(fault) ?? 0) > this.#scheduler.now;
-    if (has) this.onFault(fault);
-    return has;
+    return (this.#faults.get(fault) ?? 0) > this.#scheduler.now;
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
@@ -173,7 +163,7 @@ export class Service {
       this.delete(this.#random.pick(this.#list));
     if (this.#isEdited && this.#editRandom.chance(0.4) && this.#list.length > 0) this.#edit();
     const ids = respond(request, response, this.#list, this.#born, {
-      style: this.#plan.style as Style,
+      style: this.#plan.style,
       cap: this.#plan.pageCap,
       record: (id) => this.#records.get(id) ?? {},
       repeats: this.#has('repeats') ? this.#repeats : undefined,
