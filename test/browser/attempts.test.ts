@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { leads } from '../support/run.ts';
 import { inChromium } from './support/chromium.ts';
-import { inspect, leadOf, receiver } from './support/inspected.ts';
-import { expectLive, freshContext, shownPage } from './support/shown-page.ts';
+import { leadOf, receiver } from './support/inspected.ts';
+import { expectLive, shownInbox } from './support/shown-page.ts';
 
 /** An app whose answers the test gives: each waits until it is let go. */
 async function app(answer: (count: number) => number | Promise<number>): Promise<string> {
@@ -29,8 +29,7 @@ inChromium('the attempts at a delivery', (browser) => {
     const debug = await app((count) => (count === 1 ? 500 : answered));
     const { home, deliver } = await receiver(['--forward-to', `${crm}/crm?key=secret`]);
     expect(await deliver(leadOf('lead_1', 'Ada'))).toBe(200);
-    const { url } = await inspect(home, ['--replay-to', `${debug}/debug`]);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home, ['--replay-to', `${debug}/debug`]);
     await expectLive(page);
     await expect.poll(() => page.locator('.row-state').allTextContents()).toEqual(['1 done']);
     await page.locator('.row', { hasText: 'Accepted' }).click();
@@ -67,8 +66,7 @@ inChromium('the attempts at a delivery', (browser) => {
   it('says that a lead waits for a target, until that has had it', async () => {
     const crm = await app((count) => (count === 1 ? 503 : 200));
     const { home, deliver } = await receiver(['--forward-to', crm]);
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expectLive(page);
     expect(await deliver(leadOf('lead_1'))).toBe(200);
     const states = page.locator('.row-state');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
-import { expectLive, freshContext, rowNames, shownPage } from './support/shown-page.ts';
+import { expectLive, freshContext, rowNames, shownInbox, shownPage } from './support/shown-page.ts';
 
 /** What the browser itself reports of requests that no program answered, or that were refused. */
 const failedRequests = /^Failed to load resource/;
@@ -10,8 +10,7 @@ inChromium('a connection that breaks off', (browser) => {
   it('is resumed where it broke off when the receiver comes back', async () => {
     const first = await receiver();
     await first.deliver(leadOf('lead_1', 'Ada'));
-    const { url } = await inspect(first.home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), first.home);
     await expectLive(page);
     await expect.poll(() => rowNames(page)).toEqual(['Ada']);
     await first.end();
@@ -28,7 +27,7 @@ inChromium('a connection that breaks off', (browser) => {
     const { page, expectClean } = await shownPage(await freshContext(browser()), old.url);
     await expectLive(page);
     await expect.poll(() => rowNames(page)).toEqual(['Ada']);
-    await old.end();
+    await old.end('SIGTERM');
     await page.locator('.connection.is-lost').waitFor();
     // What was read stays readable.
     expect(await rowNames(page)).toEqual(['Ada']);
@@ -66,14 +65,13 @@ inChromium('a connection that breaks off', (browser) => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada'));
     const { url } = await inspect(home);
-    const context = await freshContext(browser());
-    const { page, expectClean } = await shownPage(context, url);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
     await expectLive(page);
     await expect.poll(() => rowNames(page)).toEqual(['Ada']);
-    await context.setOffline(true);
+    await page.context().setOffline(true);
     await deliver(leadOf('lead_2', 'Grace'));
     await page.reload().catch(() => undefined);
-    await context.setOffline(false);
+    await page.context().setOffline(false);
     await page.goto(url);
     await expect.poll(() => rowNames(page)).toEqual(['Grace', 'Ada']);
     await expectClean(failedRequests);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { leads } from '../support/run.ts';
 import { inChromium } from './support/chromium.ts';
-import { inspect, leadOf, receiver } from './support/inspected.ts';
-import { expectLive, freshContext, rowNames, shownPage } from './support/shown-page.ts';
+import { leadOf, receiver } from './support/inspected.ts';
+import { expectLive, rowNames, shownInbox } from './support/shown-page.ts';
 
 inChromium('finding deliveries', (browser) => {
   it('filters by verdict and time, live ones too', async () => {
@@ -10,8 +10,7 @@ inChromium('finding deliveries', (browser) => {
     await deliver(leadOf('lead_1', 'Ada'));
     await deliver(leadOf('lead_1', 'Ada'));
     await deliver('{"no":"id"}');
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expect.poll(async () => (await rowNames(page)).length).toBe(3);
 
     await page.getByRole('button', { name: 'Rejected' }).click();
@@ -40,8 +39,7 @@ inChromium('finding deliveries', (browser) => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada'));
     await deliver('{"no":"id"}');
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expect.poll(async () => (await rowNames(page)).length).toBe(2);
     await page.getByRole('button', { name: 'Rejected' }).click();
     await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
@@ -66,8 +64,7 @@ inChromium('finding deliveries', (browser) => {
     await deliver('{"id":"lead_3","category":"a n\\u0065edle"}');
     await deliver(leadOf('lead_4', 'Other', { note: 'a needle' }));
     await deliver('{"id":"lead_5"}', { 'x-webhook-token': 'wrong' });
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expect.poll(async () => (await rowNames(page)).length).toBe(5);
     await expect
       .poll(() => page.locator('.chip').allTextContents())
@@ -94,8 +91,7 @@ inChromium('finding deliveries', (browser) => {
   it('filters to the time of a bar that is clicked', async () => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada'));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await page.getByRole('listitem', { name: /: 1 accepted$/ }).waitFor();
     await page.locator('.bar.is-accepted').first().click();
     await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/\?since=\d+&until=\d+$/);
@@ -110,8 +106,7 @@ inChromium('finding deliveries', (browser) => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada First'));
     await deliver(leadOf('lead_2', 'Ada Second'));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expectLive(page);
     await page.locator('#search').fill('ada');
     await expect.poll(() => rowNames(page)).toEqual(['Ada Second', 'Ada First']);
@@ -129,8 +124,7 @@ inChromium('finding deliveries', (browser) => {
 
   it('says what an empty inbox is waiting for', async () => {
     const { home, deliver } = await receiver();
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await page.getByText('No deliveries yet').waitFor();
     await deliver(leadOf('lead_1', 'Ada'));
     await expect.poll(() => rowNames(page)).toEqual(['Ada']);

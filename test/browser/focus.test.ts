@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { leads } from '../support/run.ts';
 import { inChromium } from './support/chromium.ts';
-import { inspect, leadOf, receiver } from './support/inspected.ts';
-import { freshContext, rowNames, shownPage } from './support/shown-page.ts';
+import { leadOf, receiver } from './support/inspected.ts';
+import { rowNames, shownInbox } from './support/shown-page.ts';
 
 const focused = (page: Page): Promise<string | undefined> =>
   page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent.trim());
@@ -13,8 +13,7 @@ inChromium('the focus', (browser) => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada'));
     await deliver(leadOf('lead_2', 'Grace'));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await page.locator('.row', { hasText: 'Grace' }).click();
     await page.locator('.delivery').waitFor();
     expect(await focused(page)).toBe('pane');
@@ -41,8 +40,7 @@ inChromium('the focus', (browser) => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada'));
     await deliver(leadOf('lead_2', 'Grace'));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await page.locator('.row').first().waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('ada');
@@ -57,8 +55,7 @@ inChromium('the focus', (browser) => {
   it('goes to the first target of a replay, and back to where it was', async () => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada'));
-    const { url } = await inspect(home, ['--replay-to', 'http://127.0.0.1:1/']);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home, ['--replay-to', 'http://127.0.0.1:1/']);
     await page.locator('.row').click();
     await page.locator('.delivery').waitFor();
     await page.getByRole('button', { name: 'Raw' }).focus();

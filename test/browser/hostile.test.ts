@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { expectAccessible } from './support/axe.ts';
 import { inChromium } from './support/chromium.ts';
-import { inspect, leadOf, receiver } from './support/inspected.ts';
-import { freshContext, rowNames, shownPage } from './support/shown-page.ts';
+import { leadOf, receiver } from './support/inspected.ts';
+import { rowNames, shownInbox } from './support/shown-page.ts';
 
 const texts = [
   '<script>alert(1)</script>',
@@ -31,8 +31,7 @@ inChromium('hostile deliveries', (browser) => {
     await deliver('{"id":"lead_numbers","a":12345678901234567890,"b":1e400,"c":"\\ud800"}');
     await deliver(leadOf('lead_header'), { 'user-agent': '<script>alert(2)</script>' });
     await deliver('</textarea><script>alert(3)</script>');
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     let dialogs = 0;
     page.on('dialog', (dialog) => {
       dialogs += 1;

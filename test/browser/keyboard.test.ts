@@ -6,7 +6,7 @@ import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
 import { largeInbox } from './support/large-inbox.ts';
 import { openedDelivery } from './support/opened-delivery.ts';
-import { freshContext, rowNames, shownPage } from './support/shown-page.ts';
+import { freshContext, rowNames, shownInbox, shownPage } from './support/shown-page.ts';
 
 /** A target of replays: its URL and the bodies that it was sent. */
 async function replayTarget(): Promise<{ url: string; bodies: string[] }> {
@@ -85,8 +85,7 @@ inChromium('the keyboard alone', (browser) => {
   });
 
   it('moves in the list by its own keys, page by page up to the oldest of all, and the focus follows', async () => {
-    const { url } = await inspect(await largeInbox(250));
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), await largeInbox(250));
     await page.locator('.row').first().waitFor();
     const press = (key: string): Promise<void> => page.keyboard.press(key);
     const focused = () =>

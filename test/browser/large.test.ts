@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { inChromium } from './support/chromium.ts';
-import { inspect } from './support/inspected.ts';
 import { largeInbox } from './support/large-inbox.ts';
-import { freshContext, shownPage } from './support/shown-page.ts';
+import { shownInbox } from './support/shown-page.ts';
 
 let home: Promise<string> | undefined;
 
@@ -11,9 +10,7 @@ const inbox = (): Promise<string> => (home ??= largeInbox(100_000));
 
 inChromium('an inbox of 100,000 deliveries', (browser) => {
   it('is shown, paged and filtered without waiting, and never loaded whole', async () => {
-    const { url } = await inspect(await inbox());
-    const context = await freshContext(browser());
-    const { page, expectClean } = await shownPage(context, url);
+    const { page, expectClean } = await shownInbox(browser(), await inbox());
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.locator('.row').first().waitFor();
@@ -35,8 +32,7 @@ inChromium('an inbox of 100,000 deliveries', (browser) => {
   });
 
   it('finds its oldest delivery, and a search of all of it ends when the words change', async () => {
-    const { url } = await inspect(await inbox());
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), await inbox());
     await page.locator('.row').first().waitFor();
     await page.locator('#search').fill('needle oldest');
     await page.locator('.row', { hasText: 'Needle Oldest' }).waitFor({ timeout: 60_000 });

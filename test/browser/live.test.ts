@@ -1,14 +1,13 @@
 import { expect, it } from 'vitest';
 import { inChromium } from './support/chromium.ts';
-import { inspect, leadOf, receiver } from './support/inspected.ts';
-import { expectLive, freshContext, rowNames, shownPage } from './support/shown-page.ts';
+import { leadOf, receiver } from './support/inspected.ts';
+import { expectLive, rowNames, shownInbox } from './support/shown-page.ts';
 
 inChromium('the live list', (browser) => {
   it('shows deliveries within half a second, in another process than the receiver, newest first', async () => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_0'));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expectLive(page);
     await page.locator('.row').first().waitFor();
 
@@ -28,8 +27,7 @@ inChromium('the live list', (browser) => {
   it('does not move under a reader who scrolled down, and says how many are new', async () => {
     const { home, deliver } = await receiver();
     for (let i = 0; i < 60; i++) await deliver(leadOf(`lead_${i}`));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expectLive(page);
     await page.locator('.row').first().waitFor();
     await page.locator('#list').evaluate((list) => list.scrollTo(0, 1_200));
@@ -48,8 +46,7 @@ inChromium('the live list', (browser) => {
   it('opens the row that was aimed at, while twenty deliveries a second arrive', async () => {
     const { home, deliver } = await receiver();
     for (let i = 0; i < 20; i++) await deliver(leadOf(`old_${i}`));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expectLive(page);
     await page.locator('.row').first().waitFor();
     const ending = new AbortController();
@@ -87,12 +84,10 @@ inChromium('the live list', (browser) => {
   it('frees the rows that arrivals moved out of sight', async () => {
     const { home, deliver } = await receiver();
     for (let i = 0; i < 100; i++) await deliver(leadOf(`lead_${i}`));
-    const { url } = await inspect(home);
-    const context = await freshContext(browser());
-    const { page, expectClean } = await shownPage(context, url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expectLive(page);
     await page.locator('.row', { hasText: 'lead_99' }).waitFor();
-    const session = await context.newCDPSession(page);
+    const session = await page.context().newCDPSession(page);
     const nodes = async (): Promise<number> => {
       await session.send('HeapProfiler.collectGarbage');
       return (await session.send('Memory.getDOMCounters')).nodes;
@@ -113,8 +108,7 @@ inChromium('the live list', (browser) => {
   it('keeps the open delivery where it is seen while others arrive above it', async () => {
     const { home, deliver } = await receiver();
     for (let i = 0; i < 30; i++) await deliver(leadOf(`lead_${i}`));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    const { page, expectClean } = await shownInbox(browser(), home);
     await expectLive(page);
     const opened = page.locator('.row', { hasText: 'lead_27' });
     await opened.click();

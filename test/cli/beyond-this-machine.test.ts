@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createProxy } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureAuthority, type LocalCertificate } from '../../src/tls/local-authority.ts';
+import { startProgram } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
 
-const bin = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
 const key = 'sk_live_through_the_proxy';
 const host = hostname().toLowerCase();
 
@@ -51,32 +48,12 @@ afterAll(() => {
   for (const close of stop) close();
 });
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(env: Record<string, string>): Promise<Ended> {
-  const home = freshHome();
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [bin, 'list', '--format', 'ndjson', '--retries', '0', '--verbose'],
-      {
-        env: {
-          PATH: process.env['PATH'],
-          HOME: home,
-          LEADS_CONFIG_DIR: join(home, 'config'),
-          LEADS_DATA_DIR: join(home, 'data'),
-          LEADS_API_KEY: key,
-          LEADS_BASE_URL: `https://${host}:${port}`,
-          ...env,
-        },
-      },
-      (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    );
-  });
+async function run(env: Record<string, string>) {
+  const service = { LEADS_API_KEY: key, LEADS_BASE_URL: `https://${host}:${port}` };
+  const argv = ['list', '--format', 'ndjson', '--retries', '0', '--verbose'];
+  const program = startProgram(argv, freshHome(), { ...service, ...env });
+  const { exitCode } = await program.done;
+  return { code: exitCode, stdout: program.stdout(), stderr: program.stderr() };
 }
 
 describe('the real program', () => {

@@ -1,52 +1,28 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
+import { type RunningProgram, startProgram } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
 
 /** A dozen commands, each started anew, on a machine that may be busy. */
 const patience = 90_000;
 
-const binary = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
-
-interface Ended {
-  exitCode: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-function demo(argv: readonly string[]): {
-  child: ReturnType<typeof spawn>;
-  stdout: () => string;
-  done: Promise<Ended>;
-} {
-  const home = freshHome();
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: home,
+const demo = (): RunningProgram =>
+  startProgram(['demo'], freshHome(), {
     LEADS_API_KEY: 'the-users-own-key',
     LEADS_BASE_URL: 'https://invalid.example',
-  };
-  const child = spawn(process.execPath, [binary, 'demo', ...argv], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const done = new Promise<Ended>((resolve) =>
-    child.on('close', (exitCode) => resolve({ exitCode, stdout, stderr })),
-  );
-  return { child, stdout: () => stdout, done };
+
+async function ended(tour: RunningProgram) {
+  const { exitCode } = await tour.done;
+  return { exitCode, stdout: tour.stdout(), stderr: tour.stderr() };
 }
 
 test(
   'the tour runs to its end: table, NDJSON, accepted, duplicate and rejected, a lost lead found and repaired',
   { timeout: patience },
   async () => {
-    const { exitCode, stdout, stderr } = await demo([]).done;
+    const { exitCode, stdout, stderr } = await ended(demo());
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout.match(/^\d\. .*$/gm)).toHaveLength(8);
     expect(stdout.match(/^\$ leads \w+/gm)?.map((line) => line.slice(8))).toEqual([
@@ -71,30 +47,26 @@ test(
 );
 
 test('two tours at a time have ports of their own', { timeout: patience }, async () => {
-  const ended = await Promise.all([demo([]).done, demo([]).done]);
-  expect(ended.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual([
-    { exitCode: 0, stderr: '' },
-    { exitCode: 0, stderr: '' },
-  ]);
-  const ports = ended.map(({ stdout }) => [
-    /^ready: http:\/\/127\.0\.0\.1:(\d+) /m.exec(stdout)?.[1],
-    /^listening on https:\/\/localhost:(\d+)/m.exec(stdout)?.[1],
-  ]);
-  expect(new Set(ports.flat()).size).toBe(4);
-  for (const [index, [service, receiver]] of ports.entries()) {
-    const { stdout } = ended[index] ?? { stdout: '' };
+  const tours = await Promise.all([ended(demo()), ended(demo())]);
+  const ports = tours.map(({ exitCode, stdout, stderr }) => {
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const service = /^ready: http:\/\/127\.0\.0\.1:(\d+) /m.exec(stdout)?.[1];
+    const receiver = /^listening on https:\/\/localhost:(\d+)/m.exec(stdout)?.[1];
     expect(/^\$ leads sandbox .*?(?: --port (\d+))? \\$/m.exec(stdout)?.[1] ?? '8080').toBe(service);
     expect(/^\$ leads listen .*?(?: --port (\d+))?$/m.exec(stdout)?.[1] ?? '8443').toBe(receiver);
-  }
+    return [service, receiver];
+  });
+  expect(new Set(ports.flat()).size).toBe(4);
 });
 
 test('Ctrl-C in the middle ends everything and leaves nothing behind', { timeout: patience }, async () => {
-  const { child, stdout, done } = demo([]);
+  const tour = demo();
+  const { child, stdout } = tour;
   await expect.poll(stdout, { timeout: patience }).toMatch(/^ready: /m);
   child.kill('SIGINT');
-  const ended = await done;
+  const { exitCode, stderr } = await ended(tour);
   const directory = /in (\S+leads-demo-\w+)\./.exec(stdout())?.[1] ?? '';
-  expect({ exitCode: ended.exitCode, stderr: ended.stderr }).toEqual({
+  expect({ exitCode, stderr }).toEqual({
     exitCode: 130,
     stderr: `the service and the receiver are stopped, ${directory} is removed\n`,
   });

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
-import { binary, environment, listenProcess } from '../../support/listen-process.ts';
+import { type InspectProcess, inspectProcess } from '../../support/inspect-process.ts';
+import { listenProcess } from '../../support/listen-process.ts';
 import { freshHome } from '../../support/run.ts';
 
 const token = 'tok_browser';
@@ -32,44 +32,23 @@ export async function receiver(more: readonly string[] = [], home = freshHome())
   };
 }
 
-export interface Inspected {
-  /** With the key that works now: the one that was printed last. */
-  readonly url: string;
-  readonly stderr: () => string;
-  readonly child: ChildProcess;
-  readonly end: () => Promise<unknown>;
-}
-
-/** `leads inspect` over the inbox in `home`. */
+/** `leads inspect` over the inbox in `home`. Its `url` has the key that works now: the one that was printed last. */
 export async function inspect(
   home: string,
-  more: readonly string[] = [],
-  env: NodeJS.ProcessEnv = {},
-): Promise<Inspected> {
-  const child = spawn(process.execPath, [binary, 'inspect', ...more], {
-    env: { PATH: process.env['PATH'], ...environment(home), ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let stderr = '';
-  const printed = (): string | undefined => stderr.match(/^http:\S+#key=\S+$/gm)?.at(-1);
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr += chunk.toString('utf8');
-      if (printed() !== undefined) resolve();
-    });
-    void ended.then(() => reject(new Error(`inspect ended: ${stderr}`)));
-  });
+  words: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<InspectProcess> {
+  const program = await inspectProcess(words, home, env);
+  onTestFinished(() => void program.end('SIGKILL'));
   return {
+    ...program,
     get url() {
-      return printed() ?? '';
-    },
-    stderr: () => stderr,
-    child,
-    end() {
-      child.kill('SIGTERM');
-      return ended;
+      return (
+        program
+          .stderr()
+          .match(/^http:\S+#key=\S+$/gm)
+          ?.at(-1) ?? ''
+      );
     },
   };
 }

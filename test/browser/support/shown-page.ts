@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
+import { inspect } from './inspected.ts';
 
 const violations = 'violations';
 
@@ -48,6 +49,16 @@ export async function shownPage(context: BrowserContext, url: string): Promise<S
       expect(await page.evaluate((item) => sessionStorage.getItem(item), violations)).toBeNull();
     },
   };
+}
+
+/** The page over the inbox in `home`, in a context of its own. `words`: of the command. */
+export async function shownInbox(
+  browser: Browser,
+  home: string,
+  words: readonly string[] = [],
+): Promise<ShownPage> {
+  const { url } = await inspect(home, words);
+  return shownPage(await freshContext(browser), url);
 }
 
 /** The names or ids of the rows that are drawn, from the top. */
