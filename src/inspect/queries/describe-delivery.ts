@@ -77,36 +77,22 @@ function missingPart({ verdict, reason, headers, body }: StoredDelivery): string
   return `Only the first ${maxRejectedBody / 1024} KiB of a body without a lead that was taken are kept.`;
 }
 
-const credential =
-  "The inbox keeps no credentials, so nothing here shows what was sent; 'leads listen --explain' prints what the next one matches.";
 const clock = "Compare the clocks of both machines; the scheme's tolerance says how far they may be apart.";
-const sender = 'This is for the sender to change.';
 
+/** These reasons are for the receiver's operator to mend; the detail of any other one says enough. */
 const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   foreign_host: 'A page in a browser may have sent it; a tunnel must send the host localhost.',
   wrong_verify_token: "Compare what was typed in at the vendor with verifyToken of the receiver's scheme.",
   wrong_path: 'The receiver takes deliveries at the path of --path only.',
-  wrong_method: sender,
   missing_credential:
     'Check that the sender signs its deliveries, and that the receiver runs with its scheme.',
-  repeated_credential: sender,
   malformed_credential: 'Check that both sides use the same scheme.',
-  wrong_credential: credential,
-  missing_timestamp: 'Check that both sides use the same scheme.',
-  malformed_timestamp:
-    "Check timestampFormat of the receiver's scheme, and that both sides use the same scheme.",
+  wrong_credential:
+    "The inbox keeps no credentials, so nothing here shows what was sent; 'leads listen --explain' prints what the next one matches.",
+  malformed_timestamp: "Check timestampFormat of the receiver's scheme.",
   stale_timestamp: clock,
   future_timestamp: clock,
-  missing_nonce: 'Check that both sides use the same scheme.',
   replayed_nonce: 'A retry brings the same body; another body under a used nonce may be an attack.',
-  wrong_content_type: sender,
-  encoded_body: sender,
-  not_json: 'The stored body shows what came.',
-  too_large: sender,
-  too_slow: 'The network or the sender was slow: nothing is wrong with what it sends.',
-  overloaded: 'The sender was asked to send it again later.',
-  cannot_store: 'The sender was asked to send it again later.',
-  told_to_fail: 'The receiver was started with --simulate.',
 };
 
 function explain({ verdict, reason, detail }: StoredDelivery): readonly string[] {
