@@ -107,8 +107,8 @@ export const pageNotInstalled = (path: string, cause: unknown) =>
 
 const moveAway = 'move it away and start again; leads does not overwrite it';
 
-export const stateUnreadable = (stateName: string, path: string, cause: NodeJS.ErrnoException) =>
-  new DataError(`cannot read the ${stateName} ${path}: ${cause.code ?? String(cause)}`, { cause });
+export const stateUnreadable = (stateName: string, path: string, cause: unknown) =>
+  new DataError(unreadable(`the ${stateName} ${path}`, cause), { cause });
 
 export const stateNotJson = (stateName: string, path: string) =>
   new DataError(`the ${stateName} ${path} is not JSON`, { hint: moveAway });

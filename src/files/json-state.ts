@@ -14,7 +14,7 @@ export async function readJsonState<S extends z.ZodMiniType>(
   stateName: string,
 ): Promise<z.output<S> | undefined> {
   const text = await readIfExists(path).catch((cause: unknown) => {
-    throw stateUnreadable(stateName, path, cause as NodeJS.ErrnoException);
+    throw stateUnreadable(stateName, path, cause);
   });
   if (text === undefined) return undefined;
   const json = jsonIn(text);

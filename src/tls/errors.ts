@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors.ts';
+import { unreadable } from '../files/errors.ts';
 import type { Front } from '../front.ts';
 
 export type PemOption = 'cert' | 'key';
@@ -7,17 +8,8 @@ const pemNames = { cert: 'certificate', key: 'private key' } as const;
 
 const bothOptions = (front: Front): string => `${front.option('cert')} and ${front.option('key')}`;
 
-const readFailures: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-};
-
-export const unreadablePem = (option: PemOption, path: string, cause: NodeJS.ErrnoException) =>
-  new ConfigError(`cannot read ${path}: ${readFailures[cause.code ?? ''] ?? cause.message}`, {
-    option,
-    cause,
-  });
+export const unreadablePem = (option: PemOption, path: string, cause: unknown) =>
+  new ConfigError(unreadable(path, cause), { option, cause });
 
 export const noCertificate = (path: string, holdsKey: boolean) =>
   new ConfigError(`${path} holds no certificate in PEM form`, {

@@ -50,7 +50,7 @@ async function read(option: PemOption, path: string): Promise<string> {
   try {
     return await readFile(path, 'latin1');
   } catch (cause) {
-    throw unreadablePem(option, path, cause as NodeJS.ErrnoException);
+    throw unreadablePem(option, path, cause);
   }
 }
 

@@ -47,7 +47,7 @@ test.each<Row>([
   {
     name: 'a missing certificate',
     read: () => failure(join(dir, 'none.pem'), key),
-    message: /^--cert: cannot read .*none\.pem: no such file$/,
+    message: /^--cert: cannot read .*none\.pem: there is no such file$/,
     hint: undefined,
   },
   {

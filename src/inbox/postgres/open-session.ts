@@ -3,6 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecurely, type ConnectionOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, LeadsError } from '../../errors.ts';
+import { unreadable } from '../../files/errors.ts';
 import { addressAttempts } from '../../http/client/http-client.ts';
 import type { Secret } from '../../secret.ts';
 import type { Row } from '../sql/row.ts';
@@ -199,9 +200,6 @@ async function readPem(parameter: string, path: string | undefined): Promise<str
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new ConfigError(`cannot read the ${parameter} of the database, ${path}: ${code ?? String(cause)}`, {
-      cause,
-    });
+    throw new ConfigError(unreadable(`the ${parameter} of the database, ${path}`, cause), { cause });
   }
 }
