@@ -71,7 +71,7 @@ export const gauge = (
   })),
 });
 
-/** A metric that only grows, with a number for each set of labels. */
+/** A metric that only grows, with a number for each set of labels, which have the same names in the same order. */
 export class Counter {
   readonly #about: Pick<MetricFamily, 'name' | 'help'>;
   readonly #series = new Map<string, { readonly labels: Labels; value: number }>();
@@ -80,17 +80,16 @@ export class Counter {
     this.#about = { name, help };
   }
 
-  /**
-   * Adds a series at 0. A series must exist before its first event, so that a rate over that event is right.
-   */
-  add(key: string, labels: Labels): void {
-    this.#series.set(key, { labels, value: 0 });
+  /** Adds a series at 0, unless it is there. A rate over its first event is right only where it was there before. */
+  add(labels: Labels): { value: number } {
+    const key = Object.values(labels).join('\0');
+    const series = this.#series.get(key) ?? { labels, value: 0 };
+    this.#series.set(key, series);
+    return series;
   }
 
-  increment(key: string): boolean {
-    const series = this.#series.get(key);
-    if (series !== undefined) series.value += 1;
-    return series !== undefined;
+  increment(labels: Labels): void {
+    this.add(labels).value += 1;
   }
 
   family(): MetricFamily {

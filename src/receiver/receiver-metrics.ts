@@ -1,4 +1,3 @@
-import type { VerdictKind } from '../inbox/query-types.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { Counter, Histogram, type MetricFamily } from '../output/openmetrics.ts';
 import { otherReasons, rejectReasons } from '../webhook/delivery-answer.ts';
@@ -33,19 +32,19 @@ export class ReceiverMetrics {
   constructor(targets: readonly Pick<Target, 'name'>[]) {
     for (const source of ['push', 'backfill'] as const) {
       for (const verdict of ['accepted', 'duplicate'] as const) {
-        this.#addVerdict(verdict, undefined, source);
+        this.#verdicts.add({ verdict, reason: '', source });
       }
     }
-    for (const reason of rejectReasons) this.#addVerdict('rejected', reason, 'push');
-    for (const reason of otherReasons) this.#addVerdict('other', reason, 'push');
+    for (const reason of rejectReasons) this.#verdicts.add({ verdict: 'rejected', reason, source: 'push' });
+    for (const reason of otherReasons) this.#verdicts.add({ verdict: 'other', reason, source: 'push' });
     for (const { name } of targets) {
       const [to = ''] = name.split(' ');
       const target = targetLabel(name);
       for (const result of to === 'forward' ? forwardResults : (['ok', 'failed'] as const)) {
-        this.#forwards.add(`${target} ${result}`, { target, result });
+        this.#forwards.add({ target, result });
       }
     }
-    for (const kind of errorKinds) this.#errors.add(kind, { kind });
+    for (const kind of errorKinds) this.#errors.add({ kind });
   }
 
   /** `ms` from the receipt of a delivery to its answer. */
@@ -54,18 +53,15 @@ export class ReceiverMetrics {
   }
 
   failed(kind: ErrorKind): void {
-    this.#errors.increment(kind);
+    this.#errors.increment({ kind });
   }
 
   delivered({ verdict, reason, source }: AnsweredDelivery): void {
-    const key = verdictKey(verdict, reason, source);
-    if (this.#verdicts.increment(key)) return;
-    this.#addVerdict(verdict, reason, source);
-    this.#verdicts.increment(key);
+    this.#verdicts.increment({ verdict, reason: reason ?? '', source });
   }
 
   forwarded({ target, result }: ForwardAttempt): void {
-    this.#forwards.increment(`${target} ${resultLabel(result)}`);
+    this.#forwards.increment({ target, result: resultLabel(result) });
   }
 
   families(): MetricFamily[] {
@@ -76,21 +72,7 @@ export class ReceiverMetrics {
       this.#errors.family(),
     ];
   }
-
-  #addVerdict(
-    verdict: VerdictKind,
-    reason: AnsweredDelivery['reason'],
-    source: AnsweredDelivery['source'],
-  ): void {
-    this.#verdicts.add(verdictKey(verdict, reason, source), { verdict, reason: reason ?? '', source });
-  }
 }
-
-const verdictKey = (
-  verdict: VerdictKind,
-  reason: AnsweredDelivery['reason'],
-  source: AnsweredDelivery['source'],
-): string => `${verdict} ${reason ?? ''} ${source}`;
 
 function resultLabel({ to, ok, status }: TargetResult): (typeof forwardResults)[number] {
   if (ok) return 'ok';
