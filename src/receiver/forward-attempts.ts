@@ -48,7 +48,7 @@ export class ForwardAttempts {
   readonly #target: Target;
   readonly #options: AttemptOptions;
   readonly #label: string;
-  #givenUp = 0;
+  #newlyDead = 0;
 
   constructor(target: Target, options: AttemptOptions) {
     this.#target = target;
@@ -77,10 +77,10 @@ export class ForwardAttempts {
   }
 
   /** Says how many leads are dead since it was said last. */
-  sayGivenUp(): void {
-    const leads = this.#givenUp;
+  sayDead(): void {
+    const leads = this.#newlyDead;
     if (leads === 0) return;
-    this.#givenUp = 0;
+    this.#newlyDead = 0;
     const message =
       `${counted(leads, 'lead is', 'leads are')} dead for ${this.#label}, which did not take ` +
       `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`;
@@ -117,7 +117,7 @@ export class ForwardAttempts {
   }
 
   async #end(claims: readonly Claim[], result: TargetResult | undefined): Promise<void> {
-    const { clock, note, onAttempt } = this.#options;
+    const { clock, note } = this.#options;
     const chance = this.#options.random();
     const endedAt = clock.now();
     const records = claims.map((claim) => ({
@@ -127,21 +127,32 @@ export class ForwardAttempts {
       result: result && attemptResult(result, claim.tries, endedAt),
     }));
     try {
-      const isRecorded = await this.#record(records);
-      const isDead = isRecorded && records.some(({ outcome }) => outcome === 'dead');
-      if (isDead && this.health.isDown) await this.#giveUpOverdue();
-      for (const { outcome, leadId, tries } of isRecorded ? records : []) {
-        if (outcome === 'dead') this.#givenUp += 1;
-        if (result === undefined) continue;
-        const isWaiting = typeof outcome === 'object' || outcome === 'untried';
-        await onAttempt({
-          ...{ at: endedAt, leadId, target: this.#label, attempt: tries, result },
-          state: isWaiting ? 'waiting' : outcome,
-          retryInMs: typeof outcome === 'object' ? outcome.retryInMs : undefined,
-        });
-      }
+      if (!(await this.#record(records))) return;
+      const dead = records.filter(({ outcome }) => outcome === 'dead').length;
+      this.#newlyDead += dead;
+      if (result !== undefined) await this.#report(records, result, endedAt);
+      if (dead > 0 && this.health.isDown) await this.#giveUpOverdue();
     } catch (error) {
       note(forwardsStopped(error));
+    }
+  }
+
+  async #report(
+    records: readonly (Claim & AttemptRecord)[],
+    result: TargetResult,
+    endedAt: number,
+  ): Promise<void> {
+    for (const { outcome, leadId, tries } of records) {
+      const isWaiting = typeof outcome === 'object' || outcome === 'untried';
+      await this.#options.onAttempt({
+        at: endedAt,
+        leadId,
+        target: this.#label,
+        attempt: tries,
+        result,
+        state: isWaiting ? 'waiting' : outcome,
+        retryInMs: typeof outcome === 'object' ? outcome.retryInMs : undefined,
+      });
     }
   }
 
@@ -180,14 +191,17 @@ export class ForwardAttempts {
     const { name, giveUpMs = defaultGiveUpMs } = this.#target;
     for (let leads = 1; leads > 0 && !claimingStopped.aborted;) {
       leads = await inbox.giveUp(name, giveUpMs);
-      this.#givenUp += leads;
+      this.#newlyDead += leads;
     }
   }
 }
 
-/** The result of an attempt that failed on this machine: the target has not got the lead. */
+/** A failure that was met on this machine, not told by the target. A target's name begins with its kind. */
 const failed = ({ name }: Target, answer: string): TargetResult => ({
-  ...{ to: name.split(' ', 1)[0] as TargetResult['to'], ok: false, answer, durationMs: 0 },
+  to: name.split(' ', 1)[0] as TargetResult['to'],
+  ok: false,
+  answer,
+  durationMs: 0,
 });
 
 const attemptResult = (
@@ -195,5 +209,9 @@ const attemptResult = (
   tries: number,
   endedAt: number,
 ): AttemptResult => ({
-  ...{ ok, answer, durationMs, at: endedAt, kind: tries > 1 ? 'retry' : 'forward' },
+  ok,
+  answer,
+  durationMs,
+  at: endedAt,
+  kind: tries > 1 ? 'retry' : 'forward',
 });

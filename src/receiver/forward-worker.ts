@@ -96,7 +96,7 @@ export class ForwardWorker {
       } catch (error) {
         note(forwardsStopped(error));
       }
-      this.#attempts.sayGivenUp();
+      this.#attempts.sayDead();
       if (waitMs > 0) await slept(clock, waitMs, this.#wakeController.signal);
     }
   }

@@ -130,6 +130,16 @@ const deliveryOf = (ids: readonly string[], receivedAt: number, token = 'secret'
   receivedAt,
 });
 
+it('an attempt that was recorded is reported, though the inbox then fails to give up the leads that waited as long', async () => {
+  const { target } = app(() => down, { giveUpMs: 10 * second, concurrency: 1 });
+  const giveUp = () => Promise.reject(new CannotStoreError('the disk is full'));
+  const run = await start(target, { wrap: (inbox) => ({ ...inbox, giveUp }) });
+  for (const id of ['a', 'b', 'c']) await run.push(id);
+  await run.wait(hour / 30);
+  expect(run.attempts.filter(({ state }) => state === 'dead').length).toBeGreaterThan(0);
+  expect(run.notes.map(({ kind }) => kind)).toContain('given-up');
+});
+
 describe('a lead that came', () => {
   it('is sent at once and once, and is done', async () => {
     const { target, attempts } = app(() => ok);
