@@ -2,12 +2,11 @@ import { UsageError } from '../errors.ts';
 import { canForge } from '../sender/forge-request.ts';
 import { type Finding, groupOf, type Probe, type Requirement, skipped } from './probe.ts';
 import { healthProbes, validDelivery } from './probes/acknowledgement.ts';
-import { bodyProbes } from './probes/body.ts';
 import { credentialProbes } from './probes/credential.ts';
 import { dedupeProbes } from './probes/dedupe.ts';
 import { leakProbe } from './probes/leak.ts';
-import { protocolProbes } from './probes/protocol.ts';
 import { replayProbes, timeProbes } from './probes/replay.ts';
+import { bodyProbes, protocolProbes } from './probes/request-forms.ts';
 import { type CheckSession, isAcknowledged } from './session.ts';
 
 export const probes: readonly Probe[] = [

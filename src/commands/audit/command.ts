@@ -8,11 +8,10 @@ import {
   wholeNumber,
 } from '../../config/value-types.ts';
 import { command, members, serviceExits } from '../flags/command-spec.ts';
-import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
+import { header, receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
 import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { type Flags, inGroup, needing, type OptionsOf } from '../flags/flag.ts';
 import { limit, leadPointer } from '../flags/flag-values.ts';
-import { header } from '../send/send-values.ts';
 
 const repairFlags = inGroup('Repair of refused and missing leads', {
   takeIn: {

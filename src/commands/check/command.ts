@@ -1,10 +1,9 @@
 import { text } from '../../config/value-types.ts';
 import { command, members } from '../flags/command-spec.ts';
-import { receiverUrl, schemeFlags, trustFlags } from '../flags/delivery-flags.ts';
+import { header, receiverUrl, schemeFlags, trustFlags } from '../flags/delivery-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { writtenFile } from '../flags/flag-values.ts';
 import { formatFlags } from '../flags/shared-flags.ts';
-import { header } from '../send/send-values.ts';
 
 export const flags = {
   ...schemeFlags('How deliveries are signed'),

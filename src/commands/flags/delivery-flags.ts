@@ -2,7 +2,7 @@ import { inputFile, text, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
-import { httpUrl, secret } from './flag-values.ts';
+import { headerValue, httpUrl, secret } from './flag-values.ts';
 
 /** The URL of a receiver, without credentials, since messages and the page show it. */
 export const receiverUrl: ValueType<URL> = {
@@ -17,6 +17,22 @@ export const receiverUrl: ValueType<URL> = {
     }
     url.hash = '';
     return url;
+  },
+};
+
+/** The request itself decides these headers: another value would break it, or be untrue. */
+const ours = /^(content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*)$/i;
+
+/** `--header` of a command that delivers. */
+export const header: typeof headerValue = {
+  ...headerValue,
+  parse: (typed) => {
+    const parsed = headerValue.parse(typed);
+    const name = parsed?.[0];
+    if (name !== undefined && ours.test(name)) {
+      throw new UsageError(`--header: ${name} is set by the request itself`);
+    }
+    return parsed;
   },
 };
 

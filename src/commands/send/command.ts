@@ -1,5 +1,5 @@
 import { inputFile, interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
-import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
+import { header, receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
 import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import {
   type Arguments,
@@ -10,7 +10,7 @@ import {
   type OptionsOf,
 } from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
-import { header, memberPath, memberValue } from './send-values.ts';
+import { memberPath, memberValue } from './send-values.ts';
 import { command, members, serviceExits } from '../flags/command-spec.ts';
 
 const args = {

@@ -1,6 +1,4 @@
 import type { ValueType } from '../../config/value-types.ts';
-import { UsageError } from '../../errors.ts';
-import { headerValue } from '../flags/flag-values.ts';
 import type { MemberChange } from '../../json/change-members.ts';
 import { jsonIn } from '../../json/exact.ts';
 
@@ -28,18 +26,3 @@ function pathOf(typed: string): string[] | undefined {
 }
 
 const literalOf = (text: string): string => (jsonIn(text) === undefined ? JSON.stringify(text) : text.trim());
-
-/** The request itself decides these: another value would break it, or be untrue. */
-const ours = /^(content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*)$/i;
-
-export const header: typeof headerValue = {
-  ...headerValue,
-  parse: (typed) => {
-    const parsed = headerValue.parse(typed);
-    const name = parsed?.[0];
-    if (name !== undefined && ours.test(name)) {
-      throw new UsageError(`--header: ${name} is set by the request itself`);
-    }
-    return parsed;
-  },
-};
