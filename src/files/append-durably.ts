@@ -46,7 +46,6 @@ async function endsWithBeginningOf(source: FileHandle, file: FileHandle, from: n
   return true;
 }
 
-/** The digest of the bytes from `start` to the end, in hexadecimal digits. */
 export async function digestFrom(file: FileHandle, start: number): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of chunksOf(file, start)) hash.update(chunk);

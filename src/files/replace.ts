@@ -41,7 +41,6 @@ export async function replaceFile(
   });
 }
 
-/** Both paths must be in one directory. */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncDirectory(dirname(to));

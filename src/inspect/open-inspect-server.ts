@@ -16,7 +16,6 @@ const limits = {
   bufferedBytes: 1024 * 1024,
 } as const;
 
-/** When the server closes, running requests get this long, in milliseconds. */
 const lastAnswersMs = 500;
 
 export interface InspectServerOptions extends Omit<ApiParts, 'keys' | 'clock'> {

@@ -175,7 +175,6 @@ export class ForwardWorker {
     this.#track(claims, isTooLate ? this.#attempts.returnClaims(claims) : this.#attempts.send(request));
   }
 
-  /** Frees the place of an attempt when it ends. */
   #track(claims: readonly Claim[], attempt: Promise<void>): void {
     for (const { leadId } of claims) this.#leadsInFlight.add(leadId);
     const running = attempt.finally(() => {

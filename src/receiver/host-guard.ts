@@ -2,7 +2,6 @@ import { isLoopback } from '../config/base-url.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { type Rejection, rejection } from '../webhook/delivery-answer.ts';
 
-/** Rejects a request that was made for another host than this receiver's. */
 export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Rejection | undefined;
 
 /**

@@ -7,7 +7,6 @@ import type { Target, TargetResult } from './targets/target.ts';
 /** In seconds: a group commit takes one to ten milliseconds, and a sender gives up after some ten seconds. */
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The kinds of errors beside rejected deliveries. */
 const errorKinds = ['store', 'internal', 'handshake', 'connection_limit'] as const;
 export type ErrorKind = (typeof errorKinds)[number];
 
@@ -47,7 +46,6 @@ export class ReceiverMetrics {
     for (const kind of errorKinds) this.#errors.add({ kind });
   }
 
-  /** `ms` from the receipt of a delivery to its answer. */
   answered(ms: number): void {
     this.#answered.observe(ms / 1000);
   }

@@ -33,7 +33,6 @@ export interface ReceiverOptions {
   /** The path that is served, and where the leads are in a body. */
   readonly place: Omit<Policy, keyof Verifier>;
   readonly otherEvents: OtherEvents;
-  /** Asked first of each delivery; default: any host is taken. */
   readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same verifier and targets. */
   readonly inbox: Pick<Inbox, 'take' | 'reject'>;

@@ -159,7 +159,6 @@ interface CertificateFields {
   readonly serial: Buffer;
   readonly issuer: Buffer;
   readonly subject: Buffer;
-  /** Milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
   readonly publicKey: KeyObject;

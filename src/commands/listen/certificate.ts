@@ -34,7 +34,6 @@ const renewed = 'the certificate was renewed: new connections get the new one';
 
 type UseCertificate = (pair: CertificatePair) => void;
 
-/** Renews a certificate of the local authority until `signal` aborts. */
 export async function renewOwnCertificate(
   { tls, caPath }: Certificate,
   use: UseCertificate,

@@ -22,7 +22,6 @@ const adminAddress: ValueType<AdminAddress> = {
   expected: 'a port such as 9090, or HOST:PORT such as 0.0.0.0:9090 or [::1]:9090',
 };
 
-/** The failures that a run makes on purpose. */
 export interface Simulation {
   readonly status?: number | undefined;
   /** How many deliveries of each lead fail before one is taken. */

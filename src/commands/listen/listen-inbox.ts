@@ -180,7 +180,6 @@ export async function dropOldDeliveries(
   { clock, messages }: Pick<Context, 'clock' | 'messages'>,
   signal: AbortSignal,
 ): Promise<void> {
-  /** From a minute to an hour. */
   const pauseMs = Math.min(3_600_000, Math.max(60_000, retainMs / 10));
   do {
     try {

@@ -111,7 +111,6 @@ class SimulatedFailures {
     this.#options = options;
   }
 
-  /** The answer that replaces taking the leads of a delivery; undefined to take them. */
   failureFor(leadIds: readonly string[]): Rejection | undefined {
     const { status, failFirst } = this.#options;
     if (status !== undefined && status >= 300) {

@@ -28,7 +28,6 @@ export class StopCondition {
   #accepted = 0;
   #resolve: (cause: StopCause) => void = () => undefined;
 
-  /** `drainDelayMs`: how long the run goes on after a signal. */
   constructor(
     { count, for: forMs }: Pick<ListenOptions, 'count' | 'for'>,
     { drainDelayMs }: Pick<Settings, 'drainDelayMs'>,

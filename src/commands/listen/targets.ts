@@ -168,7 +168,6 @@ export interface OpenTargetOptions {
   readonly env: Context['env'];
   readonly timeoutMs: number;
   readonly scheme: string;
-  /** The name of this machine, where others share the inbox. */
   readonly host: string | undefined;
   readonly note: (note: ReceiverNote) => void;
   readonly signal: AbortSignal;

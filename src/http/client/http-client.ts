@@ -12,7 +12,6 @@ export interface HttpRequest {
 /** An answer of any status, whose body is still to come. */
 export interface HttpAnswer {
   readonly status: number;
-  /** The text behind the status, which a server may leave empty. */
   readonly statusText: string;
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
   /** Names in lower case; the first value of a header that is sent more than once, `Link` aside. */

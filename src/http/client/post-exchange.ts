@@ -7,7 +7,6 @@ export type ExchangeEnd =
       readonly status: number;
       /** By name in lower case: the first value of a header that is sent more than once. */
       readonly headers: Readonly<Record<string, string | undefined>>;
-      /** The first 64 KiB. */
       readonly body: Buffer;
     }
   | {

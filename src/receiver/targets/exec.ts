@@ -4,7 +4,6 @@ import { type CommandOptions, runCommand } from './run-command.ts';
 import type { Target } from './target.ts';
 
 interface ExecOptions extends Omit<CommandOptions, 'input'> {
-  /** The name of this machine, where receivers on several share the inbox: each has its own commands. */
   readonly host?: string | undefined;
   readonly messages: Pick<Messages, 'say'>;
 }

@@ -9,9 +9,7 @@ import type { Target, TargetResult } from './target.ts';
 
 interface ForwardOptions {
   readonly url: URL;
-  /** The path and query of each delivery go behind the path of `url`; default: they are left out. */
   readonly keepPath?: boolean;
-  /** Name of the scheme that verifies deliveries; undefined where that is not known any more. */
   readonly scheme: string | undefined;
   readonly proxy: URL | undefined;
   readonly timeoutMs: number;

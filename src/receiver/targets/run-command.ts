@@ -59,7 +59,6 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   }
 }
 
-/** Kills the command at the end of its time, or where the signal aborts. The result ends that. */
 function killInTime(
   child: ChildProcessWithoutNullStreams,
   { timeoutMs, signal, killGroup }: CommandOptions,

@@ -13,7 +13,6 @@ export interface TargetResult {
   readonly isDown?: true | undefined;
   /** A signal of others ended it, as where a service manager stops all processes of a service. */
   readonly isInterrupted?: true | undefined;
-  /** The wait that an HTTP answer asks for. */
   readonly retryAfterMs?: number | undefined;
 }
 

@@ -1,7 +1,6 @@
 import { listFilters, type WireListFilter } from '../../wire.ts';
 
 export interface ListFilter {
-  /** An empty list means all kinds. */
   readonly verdicts: readonly WireListFilter[];
   /** The window begins this many milliseconds before now, whatever `since` is; null where `since` counts. */
   readonly last: number | null;

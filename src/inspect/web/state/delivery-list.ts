@@ -13,7 +13,6 @@ interface ListOptions {
 
 export class DeliveryList {
   rows: readonly WireRow[] = [];
-  /** The `before` of the next page; null on the last page. */
   next: number | null = null;
   isLoading = true;
   problem: Problem | null = null;
@@ -29,7 +28,6 @@ export class DeliveryList {
     this.#options = options;
   }
 
-  /** The old rows stay until the new ones are there. */
   show(filter: ListFilter, delayMs = 0): Promise<boolean> {
     this.#filter = filter;
     return this.#open([], delayMs);
