@@ -29,7 +29,6 @@ export interface Host {
   /** Calls on SIGHUP, which ends only a process on a terminal. Gives what takes the listener back. */
   readonly onHangup: (listener: () => void) => () => void;
   readonly platform: string;
-  readonly nodeVersion: string;
   readonly pid: number;
   /**
    * Kills a process that leads its own group, and everything in that group. It is no error when it has ended, or belongs to
@@ -125,7 +124,6 @@ export function processHost(): Host {
     random: Math.random,
     ...interruption(),
     platform: process.platform,
-    nodeVersion: process.version,
     pid: process.pid,
     killGroup,
     program: LEADS_SINGLE_FILE ? [process.execPath] : [process.execPath, process.argv[1] ?? ''],

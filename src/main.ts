@@ -27,13 +27,7 @@ async function immediateAnswer(argv: readonly string[], host: Host): Promise<str
     const { programHelp } = await import('./program.ts');
     return programHelp(wrapWidth(host.stdout));
   }
-  const isVersion = argv.includes('--version') || argv.includes('-V');
-  if (isVersion && argv.length === 2 && argv.includes('--json')) {
-    const { nodeVersion: node, platform } = host;
-    const version = { version: LEADS_VERSION, node, platform, singleFile: LEADS_SINGLE_FILE };
-    return `${JSON.stringify(version)}\n`;
-  }
-  return isVersion && argv.length === 1 ? `${LEADS_VERSION}\n` : undefined;
+  return only === '--version' || only === '-V' ? `${LEADS_VERSION}\n` : undefined;
 }
 
 async function print(text: string, host: Host): Promise<ExitCode> {

@@ -52,28 +52,18 @@ function withoutCommand(words: readonly string[]): Invocation {
   throw new UsageError('no command is named', { hint: seeHelp('') });
 }
 
-/** `leads help --json [COMMAND …]` */
+/** `leads help --json` */
 async function helpAsData(words: readonly string[]): Promise<Invocation> {
-  const { name, rest: further } = takeCommand(words);
-  const { describeProgram, describeCommand } = await import('./commands/help/help-data.ts');
-  if (name === undefined) return printedJson(await describeProgram(commands));
-  const entry = commands.find((command) => command.name === name);
-  if (entry === undefined) {
-    const { describeTopic } = await import('./commands/help/topics.ts');
-    return printedJson(describeTopic(topicNamed(name)));
-  }
-  const { spec, path, words: unused } = followCommand((await entry.load()).default, further);
-  const { name: excess } = takeCommand(unused);
+  const { name: excess } = takeCommand(words);
   if (excess !== undefined) {
-    throw new UsageError(`unexpected argument '${excess}'`, { hint: seeHelp(path) });
+    throw new UsageError(`unexpected argument '${excess}'`, {
+      hint: "'leads help --json' is about all commands",
+    });
   }
-  return printedJson(describeCommand(path, spec));
+  const { describeProgram } = await import('./commands/help/help-data.ts');
+  const data = await describeProgram(commands);
+  return { kind: 'print', text: () => `${JSON.stringify(data, null, 2)}\n` };
 }
-
-const printedJson = (data: object): Invocation => ({
-  kind: 'print',
-  text: () => `${JSON.stringify(data, null, 2)}\n`,
-});
 
 function unknownCommand(name: string, further: readonly string[], hint: string): UsageError {
   const names = [...commands.map((command) => command.name), ...further];

@@ -23,22 +23,6 @@ describe('leads', () => {
     },
   );
 
-  it.each([['--version'], ['-V']])('prints where it runs as JSON for %s --json', async (flag) => {
-    for (const argv of [
-      [flag, '--json'],
-      ['--json', flag],
-    ]) {
-      const { exitCode, stdout } = await leads(argv);
-      expect(exitCode).toBe(0);
-      expect(JSON.parse(stdout)).toEqual({
-        version: '0.0.0-test',
-        node: expect.stringMatching(/^v\d+\./) as string,
-        platform: expect.any(String) as string,
-        singleFile: false,
-      });
-    }
-  });
-
   it.each([
     [['lgin'], "unknown command 'lgin'", 'login'],
     [['--nope'], "unknown option '--nope'", 'leads --help'],

@@ -27,12 +27,11 @@ export interface FieldsOptions {
   readonly name?: (text: string) => string;
 }
 
-/** Narrower than this, a column of values is hard to read beside the names. */
+/** Values are not wrapped to fewer columns of the terminal than this. */
 const readable = 20;
 
 /**
- * Draws a record, a field a line and sanitized, ending in a newline: names on the left and values on the right, or under
- * their names on a terminal that is too narrow for both.
+ * Draws a record, a field a line and sanitized, ending in a newline: names on the left and values on the right.
  */
 export function renderFields(
   fields: readonly (readonly [name: string, value: string])[],
@@ -42,12 +41,9 @@ export function renderFields(
   const names = fields.map(([name]) => sanitize(name));
   const values = fields.map(([, value]) => sanitize(value));
   const nameWidth = widestOf(names);
-  if (width !== undefined && width - nameWidth - gap.length < readable) {
-    return stacked(names, values, width, paint);
-  }
   const lines = draw(
     values.map((value, i) => [names[i] ?? '', value]),
-    width === undefined ? undefined : [nameWidth, width - nameWidth - gap.length],
+    width === undefined ? undefined : [nameWidth, Math.max(readable, width - nameWidth - gap.length)],
   );
   // Names are painted afterwards, because cli-table3 may cut one in the middle of a colour's code.
   const unpainted = names.filter((name) => name !== '');
@@ -58,19 +54,6 @@ export function renderFields(
     return paint(name) + line.slice(name.length);
   });
   return `${painted.join('\n')}\n`;
-}
-
-function stacked(
-  names: readonly string[],
-  values: readonly string[],
-  width: number,
-  paint: (text: string) => string,
-): string {
-  const lines = values.flatMap((value, i) => {
-    const drawn = value === '' ? [] : draw([[value]], [Math.max(1, width - gap.length)]);
-    return [paint(names[i] ?? ''), ...drawn.map((line) => gap + line)];
-  });
-  return `${lines.join('\n')}\n`;
 }
 
 /** Draws lines without trailing spaces; with `colWidths`, cells are wrapped to them. */

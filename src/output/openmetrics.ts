@@ -36,7 +36,7 @@ function familyText({ name, type, help, samples }: MetricFamily): string {
   if (unit !== undefined) lines.push(`# UNIT ${name} ${unit}`);
   lines.push(`# HELP ${name} ${escaped(help)}`);
   for (const { suffix, labels, value } of samples) {
-    lines.push(`${name}${suffix}${labelsText(labels)} ${numberText(value)}`);
+    lines.push(`${name}${suffix}${labelsText(labels)} ${value}`);
   }
   return `${lines.join('\n')}\n`;
 }
@@ -49,11 +49,6 @@ function labelsText(labels: Labels): string {
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
 const escaped = (text: string): string => text.replace(/[\\"\n]/g, (character) => escapes[character] ?? '');
-
-function numberText(value: number): string {
-  if (value === Infinity) return '+Inf';
-  return value === -Infinity ? '-Inf' : String(value);
-}
 
 /** Makes a family of a single value without labels, or of a value for each set of labels. */
 export const gauge = (
@@ -127,7 +122,8 @@ export class Histogram {
     const samples: Sample[] = [];
     for (const [index, added] of this.#counts.entries()) {
       count += added;
-      const le = boundText(this.#bounds[index] ?? Number.POSITIVE_INFINITY);
+      const bound = this.#bounds[index];
+      const le = bound === undefined ? '+Inf' : boundText(bound);
       samples.push({ suffix: '_bucket', labels: { le }, value: count });
     }
     samples.push(
@@ -143,4 +139,4 @@ export class Histogram {
 }
 
 /** Bounds are compared as text: a whole number is written as `1.0` ("Canonical numbers"). */
-const boundText = (bound: number): string => (Number.isInteger(bound) ? `${bound}.0` : numberText(bound));
+const boundText = (bound: number): string => (Number.isInteger(bound) ? `${bound}.0` : String(bound));

@@ -40,14 +40,6 @@ export function noteMissingFields(
 const meantField = (typed: string, names: readonly string[]): string | undefined =>
   names.find((name) => name.endsWith(`.${typed}`)) ?? nearest(typed, names);
 
-export function noteReplaced(cells: number, messages: Pick<Messages, 'note'>): void {
-  const hold = counted(cells, 'cell holds', 'cells hold');
-  messages.note(
-    'replaced',
-    `${hold} U+FFFD in place of what is no character; NDJSON and JSON keep what was sent`,
-  );
-}
-
 export function noteUnreadableTimes(leads: number, messages: Pick<Messages, 'note'>): void {
   if (leads === 0) return;
   const keptLeads = counted(leads, 'lead was kept whose', 'leads were kept whose');

@@ -85,7 +85,6 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
       return () => void hangups.delete(listener);
     },
     platform: options.platform ?? 'linux',
-    nodeVersion: process.version,
     pid: process.pid,
     killGroup,
     program: [process.execPath, fileURLToPath(new URL('../../bin/leads.js', import.meta.url))],

@@ -6,10 +6,8 @@ import { expectedAgain, type KnownLead, type LeadQuery } from '../../service/lis
 
 const outputFile = z.object({
   bytes: z.int(),
-  format: z.string(),
-  gzip: z.boolean(),
-  columns: z.nullable(z.readonly(z.array(z.string()))),
-  delimiter: z.nullable(z.string()),
+  /** Its format in words, with the columns of CSV. */
+  form: z.string(),
 });
 
 export const bookmarkSchema = z.object({
@@ -28,7 +26,7 @@ export const bookmarkSchema = z.object({
   file: z.optional(outputFile),
 });
 
-/** A file as a run left it, known by its length and form: it may have been renamed or copied since. */
+/** A file that a run wrote, known by its length and form: it may have been renamed or copied since. */
 export type OutputFile = z.output<typeof outputFile>;
 
 export type Bookmark = z.output<typeof bookmarkSchema>;

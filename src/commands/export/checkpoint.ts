@@ -17,7 +17,7 @@ const counts = z.object({
   duplicates: z.int(),
   withoutId: z.int(),
   retries: z.int(),
-  leftOut: z._default(z.array(z.string()), []),
+  leftOut: z.array(z.string()),
 });
 
 /** An interrupted export continues here: everything that this says of the partial file is on disk. */

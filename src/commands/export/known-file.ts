@@ -34,12 +34,11 @@ export const changedMeanwhile = (path: string): UsageError =>
 const unknownFile = (path: string, reason: string): UsageError =>
   new UsageError(`${path} is not the file that this bookmark knows: ${reason}`, { hint: otherPlace });
 
-type OutputForm = Pick<OutputFile, 'format' | 'gzip' | 'columns' | 'delimiter'>;
-
-export const outputForm = ({ format, gzip, fields, delimiter = ',' }: ExportOptions): OutputForm =>
-  format === 'csv'
-    ? { format, gzip, columns: leadColumns(fields), delimiter }
-    : { format, gzip, columns: null, delimiter: null };
+/** Describes the format of the output in words; two outputs of one form may be appended to each other. */
+export function outputForm({ format, gzip, fields, delimiter = ',' }: ExportOptions): string {
+  const columns = format === 'csv' ? ` with the columns ${leadColumns(fields).join(delimiter)}` : '';
+  return `${gzip ? 'compressed ' : ''}${format}${columns}`;
+}
 
 function checkForm(path: string, options: ExportOptions, file: OutputFile): void {
   if (options.format === 'json') {
@@ -47,14 +46,9 @@ function checkForm(path: string, options: ExportOptions, file: OutputFile): void
       hint: `use --format ndjson, or ${otherPlace}`,
     });
   }
-  const [before, now] = [formText(file), formText(outputForm(options))];
-  if (before === now) return;
-  throw new UsageError(`cannot append ${now} to ${path}: it holds ${before}`, { hint: otherPlace });
-}
-
-function formText({ format, gzip, columns, delimiter }: OutputForm): string {
-  const header = columns === null ? '' : ` with the columns ${columns.join(delimiter ?? '')}`;
-  return `${gzip ? 'compressed ' : ''}${format}${header}`;
+  const form = outputForm(options);
+  if (file.form === form) return;
+  throw new UsageError(`cannot append ${form} to ${path}: it holds ${file.form}`, { hint: otherPlace });
 }
 
 export async function sizeOf(path: string): Promise<number | undefined> {

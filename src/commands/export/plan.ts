@@ -5,7 +5,6 @@ import { IdSet } from '../../lead/id-set.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { WriterOptions } from '../../output/records/record-types.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import { noteReplaced } from '../../output/walk-notes.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import type { Service } from '../../service/client/service.ts';
 import type { LeadQuery, ListingOptions } from '../../service/listing-types.ts';
@@ -110,7 +109,6 @@ export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'servi
     const cut = counted(cells, 'cell was', 'cells were');
     service.messages.note('cut', `${cut} cut: a cell of a workbook holds 32,767 characters`);
   },
-  onReplaced: (cells) => noteReplaced(cells, service.messages),
 });
 
 export const latest = (a: number | undefined, b: number | undefined): number | undefined =>

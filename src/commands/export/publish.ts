@@ -39,7 +39,7 @@ export async function publishFile(
   const output = partial === undefined ? undefined : await place(publishing, partial);
   const bytes = output?.bytes ?? checkpoint.becomes?.bytes;
   if (options.bookmark !== undefined && checkpoint.bookmark !== null) {
-    const file = bytes === undefined ? undefined : { bytes, ...outputForm(options) };
+    const file = bytes === undefined ? undefined : { bytes, form: outputForm(options) };
     await writeBookmark(options.bookmark, { ...checkpoint.bookmark, file });
   }
   await rm(paths.drawn, { force: true });

@@ -42,7 +42,7 @@ export interface CommandData extends ReturnType<typeof describeSpec> {
 }
 
 /** `path` is the command's whole name, such as `config set`. */
-export const describeCommand = (path: string, spec: CommandSpec): CommandData => ({
+const describeCommand = (path: string, spec: CommandSpec): CommandData => ({
   ...describeSpec(path, spec),
   commands: spec.subcommands.map((child) => describeCommand(`${path} ${child.name}`, child)),
 });

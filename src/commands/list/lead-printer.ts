@@ -8,7 +8,6 @@ import { recordWriter, streamSink } from '../../output/records/record-writer.ts'
 import { write } from '../../output/stdout.ts';
 import { type FitOptions, type NarrowingStep, renderTable } from '../../output/table.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
-import { noteReplaced } from '../../output/walk-notes.ts';
 import { formatInstant } from '../../time/zone.ts';
 import type { ListOptions } from './command.ts';
 
@@ -67,12 +66,11 @@ async function recordPrinter(
   format: RecordFormat,
   context: Context,
 ): Promise<LeadPrinter> {
-  const { stdout, messages } = context;
+  const { stdout } = context;
   const { dialect } = await context.settings();
   const terminal = stdout.isTTY === true;
-  const onReplaced = (cells: number): void => noteReplaced(cells, messages);
   const writer = await recordWriter(format, streamSink(stdout), {
-    ...{ fields, columns: fields, idName: dialect.id, terminal, onReplaced },
+    ...{ fields, columns: fields, idName: dialect.id, terminal },
   });
   return {
     async print(leads) {

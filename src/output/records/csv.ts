@@ -1,6 +1,6 @@
 import { utf8 } from '../../json/bytes.ts';
 import { sanitize } from '../terminal/terminal.ts';
-import { cellText, FieldPaths, holdsHalf, splitMembers } from './json-members.ts';
+import { cellText, FieldPaths, splitMembers } from './json-members.ts';
 import { WriteBuffer } from './json-records.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 
@@ -57,7 +57,6 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
     cells.map((cell) => quote(display(cell), delimiter)).join(delimiter) + lineEnd;
   const names = hasOther ? [...columns, otherColumn] : columns;
   let isBegun = false;
-  let replaced = 0;
   const begin = async (): Promise<void> => {
     if (isBegun) return;
     isBegun = true;
@@ -74,11 +73,8 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
           const text = raw.startsWith('"') ? guard(cellText(raw)) : cellText(raw);
           for (const column of places.get(path) ?? []) cells[column] = text;
         };
-        const json = utf8(bytes);
-        const remaining = splitMembers(json, fieldPaths, visit);
+        const remaining = splitMembers(utf8(bytes), fieldPaths, visit);
         if (hasOther) cells[columns.length] = remaining ?? '';
-        // Only an escape can hold half a character; without one, the cells need not be searched.
-        if (json.includes('\\u')) replaced += cells.filter(holdsHalf).length;
         await out.addAny(Buffer.from(rowOf(cells)));
       }
     },
@@ -87,7 +83,6 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
       await begin();
       await out.flush();
       await sink.end();
-      if (replaced > 0) options.onReplaced?.(replaced);
     },
   };
 }

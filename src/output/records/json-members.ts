@@ -126,9 +126,6 @@ export function cellText(raw: string): string {
   return raw === 'null' ? '' : raw;
 }
 
-/** Whether a text holds half of a character. JSON can escape it, but UTF-8 writes U+FFFD for it. */
-export const holdsHalf = (text: string): boolean => /\p{Cs}/u.test(text);
-
 function readString(raw: string): string {
   return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
 }

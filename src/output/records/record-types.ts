@@ -46,9 +46,4 @@ export interface WriterOptions {
   readonly zone?: string | undefined;
   /** XLSX: receives the number of cut cells at the end, if any. */
   readonly onCut?: ((cells: number) => void) | undefined;
-  /**
-   * CSV, XLSX: receives the number of cells at the end in which U+FFFD replaces what the encoding cannot
-   * hold, if any.
-   */
-  readonly onReplaced?: ((cells: number) => void) | undefined;
 }

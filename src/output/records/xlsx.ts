@@ -5,7 +5,7 @@ import { utf8 } from '../../json/bytes.ts';
 import { readCreatedAt } from '../../lead/raw-lead.ts';
 import { offsetAt } from '../../time/zone.ts';
 import { columnFields, leadColumns, otherColumn } from './csv.ts';
-import { cellText, FieldPaths, holdsHalf, splitMembers } from './json-members.ts';
+import { cellText, FieldPaths, splitMembers } from './json-members.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 
 /** The limit of a cell in UTF-16 units (Excel, "specifications and limits"). */
@@ -22,15 +22,14 @@ type Cell = string | number | boolean | Date | null;
 
 /** Writes a workbook with a sheet of all records, and further sheets where one cannot hold all rows. */
 export function xlsxWriter(sink: ByteSink, options: WriterOptions): RecordWriter {
-  const { fields, idName, zone = 'UTC', onCut, onReplaced } = options;
+  const { fields, idName, zone = 'UTC', onCut } = options;
   const names = leadColumns(fields);
   const paths = columnFields(names, idName);
   const fieldPaths = new FieldPaths(paths);
-  let [cut, replaced] = [0, 0];
+  let cut = 0;
   const fitting = (text: string): string => {
     // Excel reads `_x0041_` as a character, and XML can hold neither U+FFFE nor U+FFFF.
     const escaped = text.replace(/_(?=x[\da-f]{4}_)/gi, '_x005F_').replace(/[\ufffe\uffff]/g, '\ufffd');
-    if (holdsHalf(text) || /[\ufffe\uffff]/.test(text)) replaced += 1;
     if (text.length <= longestCell) return escaped;
     cut += 1;
     return escaped.slice(0, longestCell).replace(/[\ud800-\udbff]$/, '');
@@ -71,7 +70,6 @@ export function xlsxWriter(sink: ByteSink, options: WriterOptions): RecordWriter
       await written;
       await sink.end();
       if (cut > 0) onCut?.(cut);
-      if (replaced > 0) onReplaced?.(replaced);
     },
   };
 }

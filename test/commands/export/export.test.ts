@@ -245,7 +245,7 @@ describe('export -o that was killed after its walk', () => {
         delimiter: null,
       },
     };
-    const counts = { leads: 250, duplicates: 0, withoutId: 0, retries: 0 };
+    const counts = { leads: 250, duplicates: 0, withoutId: 0, retries: 0, restarts: 0, leftOut: [] };
     const checkpoint = {
       version: 1,
       startedAt: 0,
@@ -258,14 +258,7 @@ describe('export -o that was killed after its walk', () => {
     };
     const whole = readFileSync(join(home, 'whole'));
     const sha256 = createHash('sha256').update(whole).digest('hex');
-    const becomes = {
-      bytes: whole.length,
-      sha256,
-      format: of.format,
-      gzip: false,
-      columns: null,
-      delimiter: null,
-    };
+    const becomes = { bytes: whole.length, sha256 };
     const isDrawn = args.length > 0 && !left.includes('partial');
     const written = { ...checkpoint, bytes: Buffer.byteLength(partial), ...(isDrawn && { becomes }) };
     writeFileSync(`${file}.checkpoint`, JSON.stringify(written));
@@ -289,7 +282,7 @@ describe('export -o that was killed after its walk', () => {
 
   it('is believed only beside its output, and of the same export', async () => {
     const file = join(freshHome(), 'out');
-    const counts = { leads: 3, duplicates: 0, withoutId: 0, retries: 0 };
+    const counts = { leads: 3, duplicates: 0, withoutId: 0, retries: 0, restarts: 0, leftOut: [] };
     const rest = {
       version: 1,
       startedAt: 0,

@@ -66,23 +66,6 @@ describe('export to a workbook', () => {
     expect((await rowsIn(file)).map(([id]) => id)).toEqual(['id', 'a', 'b']);
   });
 
-  it.each(['csv', 'xlsx'])('says what %s cannot hold', async (format) => {
-    const half = await scripted((_, response) =>
-      sendJson(response, { data: [{ id: '\ud83d' }], has_more: false }),
-    );
-    const env = { LEADS_API_KEY: 'key-0123', LEADS_BASE_URL: half.url };
-    const home = freshHome();
-    const out = ['export', '-o', join(home, `x.${format}`)];
-    for (const typed of format === 'csv' ? [out, ['list', '--format', 'csv']] : [out]) {
-      const { exitCode, stderr } = await leads(typed, { home, env });
-      expect(exitCode).toBe(0);
-      expect(stderr).toContain(
-        'note: 1 cell holds U+FFFD in place of what is no character; NDJSON and JSON keep what was sent\n',
-      );
-    }
-    await half.close();
-  });
-
   it.each([
     ['--bookmark', 'b', '-o', 'x.xlsx'],
     ['--follow', '-o', 'x.xlsx'],

@@ -139,7 +139,7 @@ describe('--backfill-every', () => {
   it('is wrong usage without --backfill, or more often than once a second', async () => {
     const alone = await leads(['listen', '--token', 't', '--backfill-every', '15m']);
     expect(alone.exitCode).toBe(2);
-    expect(alone.stderr).toContain('add --backfill <duration>');
+    expect(alone.stderr).toContain('--backfill-every needs --backfill');
     const often = await leads(['listen', '--token', 't', '--backfill', '1d', '--backfill-every', '999ms']);
     expect(often.exitCode).toBe(2);
     expect(often.stderr).toContain('a second or more');

@@ -25,16 +25,6 @@ describe('the text of metrics', () => {
     expect(valueOf(parseOpenMetrics(text), 'app_requests_total', { target: 'output C:\\a "b"\n' })).toBe(2);
   });
 
-  it('writes values without a number', () => {
-    const values = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    const family = gauge(
-      'a',
-      'a',
-      values.map((value, i) => [{ i: String(i) }, value]),
-    );
-    expect(openMetricsText([family])).toContain('a{i="0"} NaN\na{i="1"} +Inf\na{i="2"} -Inf\n');
-  });
-
   it('counts each value of a histogram in every bucket that it does not exceed', () => {
     const histogram = new Histogram([0.5, 1, 10]);
     for (const value of [0, 0.5, 0.75, 1, 10, 10.5]) histogram.observe(value);

@@ -156,15 +156,13 @@ describe('csv of leads', () => {
     );
   });
 
-  it('tells in how many cells half a character was replaced', async () => {
-    const told: number[] = [];
+  it('replaces half a character', async () => {
     const records = [
       String.raw`{"id":"a\ud83d","category":"\ud83d\ude00","c":["\ud800"]}`,
       '{"id":"é\\udc00"}',
     ];
-    const text = await written('csv', records, { onReplaced: (cells) => told.push(cells) });
+    const text = await written('csv', records);
     expect(text).toBe(`${header}a\ufffd,😀,,,,,,"{""c"":[""\\ud800""]}"\r\né\ufffd,,,,,,,\r\n`);
-    expect(told).toEqual([2]);
   });
 
   it('begins with a byte order mark when asked to', async () => {

@@ -89,20 +89,18 @@ it('cuts what no cell can hold, and tells how many', async () => {
   expect(told).toEqual([1]);
 });
 
-it('tells in how many cells half a character or one that XML lacks was replaced', async () => {
-  const told: number[] = [];
+it('replaces half a character and one that XML lacks', async () => {
   const records = [
     String.raw`{"id":"a\ud83d","category":"\ud83d\ude00","contact":{"name":"\uffff"},"d":["\ud800"]}`,
     '{"id":"\\ud83d"}',
   ];
-  const [, row] = await rowsOf(records, { onReplaced: (cells) => told.push(cells) });
+  const [, row] = await rowsOf(records);
   expect([row?.[0], row?.[1], row?.[2], row?.[7]]).toEqual([
     'a\ufffd',
     '😀',
     '\ufffd',
     String.raw`{"d":["\ud800"]}`,
   ]);
-  expect(told).toEqual([3]);
 });
 
 it('fails with what its sink fails with, however many rows wait', async () => {

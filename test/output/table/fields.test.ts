@@ -23,23 +23,6 @@ describe('renderFields', () => {
     expect(lines.join('').replaceAll(' ', '')).toContain('long'.repeat(30));
   });
 
-  it('puts values under their names where both do not fit side by side', () => {
-    const record = [
-      ['metadata.budget.currency', 'EUR'],
-      ['empty', ''],
-      ['note', 'x'.repeat(45)],
-    ] as const;
-    expect(renderFields(record, { width: 40 }).split('\n')).toEqual([
-      'metadata.budget.currency',
-      '  EUR',
-      'empty',
-      'note',
-      `  ${'x'.repeat(38)}`,
-      `  ${'x'.repeat(7)}`,
-      '',
-    ]);
-  });
-
   it('paints names whole, whatever the width', () => {
     for (const width of [undefined, 30, 60]) {
       const text = renderFields(fields, { width, name: (name) => `\u001b[2m${name}\u001b[22m` });

@@ -348,7 +348,6 @@ export class SimProcess {
         return () => void this.#hangup.delete(listener);
       },
       platform: 'linux',
-      nodeVersion: 'v24.0.0',
       pid: this.pid,
       killGroup: (leader) => {
         if (this.isAlive) machine.kill(leader);
