@@ -245,7 +245,7 @@ describe('export -o that was killed after its walk', () => {
         delimiter: null,
       },
     };
-    const counts = { leads: 250, duplicates: 0, withoutId: 0, retries: 0, restarts: 0, leftOut: [] };
+    const counts = { leads: 250, duplicates: 0, withoutId: 0, retries: 0, leftOut: [] };
     const checkpoint = {
       version: 1,
       startedAt: 0,
@@ -282,7 +282,7 @@ describe('export -o that was killed after its walk', () => {
 
   it('is believed only beside its output, and of the same export', async () => {
     const file = join(freshHome(), 'out');
-    const counts = { leads: 3, duplicates: 0, withoutId: 0, retries: 0, restarts: 0, leftOut: [] };
+    const counts = { leads: 3, duplicates: 0, withoutId: 0, retries: 0, leftOut: [] };
     const rest = {
       version: 1,
       startedAt: 0,
