@@ -12,7 +12,6 @@ const measures = {
   duplicate: 'share',
   rejected: 'share',
   backfilled: 'share',
-  attempts: 'number',
   received: 'number',
   total: 'number',
 } as const;
@@ -20,7 +19,7 @@ const measures = {
 type Measure = keyof typeof measures;
 
 /** Measures of deliveries, also of those that are not stored any more. */
-const ofDeliveries: readonly Measure[] = ['accepted', 'duplicate', 'rejected', 'attempts', 'received'];
+const ofDeliveries: readonly Measure[] = ['accepted', 'duplicate', 'rejected', 'received'];
 
 /** A part of `--expect`. Durations are in milliseconds, shares from 0 to 1. */
 export interface Expectation {
@@ -112,8 +111,6 @@ function measured(
       return receipts.hasReceipts ? receipts.longestGap?.ms : undefined;
     case 'received':
       return receipts.received;
-    case 'attempts':
-      return receipts.attemptsPerLead ?? undefined;
     case 'p50':
     case 'p90':
     case 'p95':

@@ -5,7 +5,7 @@ import { ScalarMembers } from '../json/scalar-members.ts';
 import { fieldAt } from '../lead/raw-lead.ts';
 import type { RecordBytes } from '../output/records/record-types.ts';
 import { TimeCounts } from './time-series.ts';
-import { noValue, otherValues, type RankedCounts, ValueCounts } from './value-counts.ts';
+import { noValue, otherValues, ValueCounts } from './value-counts.ts';
 
 export class LeadCounts {
   readonly times: TimeCounts;
@@ -29,20 +29,17 @@ export class LeadCounts {
   }
 
   /** The `top` most frequent values of each facet, then all others as `(other)`. */
-  ranked(top: number): readonly RankedFacet[] {
+  ranked(top: number) {
     return this.#facets.map(({ facet: { key, title }, counts }) => {
       const { values, remaining } = counts.ranked(top);
-      return { key, title, rows: remaining === 0 ? values : [...values, [otherValues, remaining]] };
+      const rows = remaining === 0 ? values : [...values, [otherValues, remaining] as const];
+      return { key, title, rows };
     });
   }
 
   get fullFacets(): readonly string[] {
     return this.#facets.filter(({ counts }) => counts.isFull).map(({ facet }) => facet.key);
   }
-}
-
-interface RankedFacet extends Pick<Facet, 'key' | 'title'> {
-  readonly rows: RankedCounts['values'];
 }
 
 export interface Facet {

@@ -18,7 +18,7 @@ export interface ReceiptFigures {
   /** Leads that were pulled and not pushed; they are no deliveries. */
   readonly backfilled: number;
   /** From a lead's creation to its first receipt, in milliseconds. */
-  readonly delayMs: DelayFigures;
+  readonly delayMs: Readonly<Record<'p50' | 'p90' | 'p95' | 'p99', number | null>>;
   readonly attemptsPerLead: number | null;
   /**
    * The longest time between two receipts, of which the first may be before the window, or from the last one to the end of the
@@ -29,13 +29,6 @@ export interface ReceiptFigures {
   readonly hasReceipts: boolean;
   /** Deliveries that are not stored any more, so that no filter can choose among them. */
   readonly unjudged: number;
-}
-
-interface DelayFigures {
-  readonly p50: number | null;
-  readonly p90: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
 }
 
 interface Gap {
@@ -98,8 +91,8 @@ export class ReceiptCounts {
     // The time before the first receipt of all is no gap, but without any receipt the whole window is one.
     const gapStart = before ?? (hasReceipts ? undefined : start);
     return {
-      ...{ received: stored + rejected, accepted, duplicate, rejected, unjudged, hasReceipts },
-      other: this.#verdicts.other,
+      ...this.#verdicts,
+      ...{ received: stored + rejected, unjudged, hasReceipts },
       byReason: this.#byReason,
       backfilled: this.#backfilled,
       delayMs: percentiles(this.#delays),
@@ -110,7 +103,7 @@ export class ReceiptCounts {
 }
 
 /** By nearest rank: the smallest value that so many percent of all do not exceed. */
-function percentiles(delays: readonly number[]): DelayFigures {
+function percentiles(delays: readonly number[]): ReceiptFigures['delayMs'] {
   const sorted = Float64Array.from(delays).sort();
   const atShare = (share: number): number | null =>
     sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;

@@ -6,7 +6,7 @@ export const otherValues = '(other)';
 export const mostValues = 100_000;
 const mostText = 16 * 1024 * 1024;
 
-export interface RankedCounts {
+interface RankedCounts {
   /** Most frequent first; equally frequent ones in the order of their UTF-16 units. */
   readonly values: readonly (readonly [value: string, count: number])[];
   readonly remaining: number;

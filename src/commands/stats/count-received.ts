@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
-import type { DeliveryCount, StoredReceipt } from '../../inbox/query-types.ts';
+import type { StoredReceipt } from '../../inbox/query-types.ts';
 import { recordOf, type ScannedRecord } from '../../json/scanned-record.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { leadBytes, parseLead, readCreatedAt } from '../../lead/raw-lead.ts';
@@ -58,9 +58,13 @@ export async function countReceived(
         await setImmediate();
         signal.throwIfAborted();
       }
-      for await (const removed of removedDeliveries(inbox, since ?? 0, until ?? end)) {
-        if (isNarrowed) unjudged += removed.count;
-        else receipts.addRemoved(removed);
+      const [from, to] = [Math.floor(since ?? 0), Math.ceil(until ?? end)];
+      const whole = { since: from, until: to, partMs: Math.max(1, to - from) };
+      for await (const counts of inbox.counts({ ...whole, onlyRemoved: true })) {
+        for (const removed of counts) {
+          if (isNarrowed) unjudged += removed.count;
+          else receipts.addRemoved(removed);
+        }
       }
       return since === undefined ? undefined : lastReceiptBefore(inbox, since, passes);
     },
@@ -71,16 +75,6 @@ export async function countReceived(
   noteMissingFields('--by', fields, messages);
   noteUncounted(receipts, unjudged, messages);
   return statsOf(plan, options, receipts.figures(since, lastBefore, end, unjudged));
-}
-
-async function* removedDeliveries(
-  inbox: InboxReader,
-  from: number,
-  to: number,
-): AsyncGenerator<DeliveryCount> {
-  const [since, until] = [Math.floor(from), Math.ceil(to)];
-  const partMs = Math.max(1, until - since);
-  for await (const counts of inbox.counts({ since, until, partMs, onlyRemoved: true })) yield* counts;
 }
 
 /** `unjudged`: deliveries that are not stored any more, while a filter would have to see them. */

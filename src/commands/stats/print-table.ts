@@ -128,14 +128,10 @@ export function bar(value: number, maximum: number, width: number, ascii: boolea
 }
 
 function receiptTexts(figures: ReceiptFigures, style: ChartStyle): readonly string[] {
-  const { accepted, duplicate, rejected, received, delayMs, attemptsPerLead, longestGap, backfilled } =
-    figures;
-  const verdicts = Object.entries({
-    accepted,
-    duplicate,
-    rejected,
-    ...(figures.other > 0 && { other: figures.other }),
-  });
+  const { accepted, duplicate, rejected, received, backfilled } = figures;
+  const { delayMs, attemptsPerLead, longestGap } = figures;
+  const counts = Object.entries({ accepted, duplicate, rejected, other: figures.other });
+  const verdicts = counts.filter(([verdict, count]) => verdict !== 'other' || count > 0);
   const reasons = [...figures.byReason].sort(([, a], [, b]) => b - a);
   const delays = Object.entries(delayMs).flatMap(([name, ms]: readonly [string, number | null]) =>
     ms === null ? [] : [`${name} ${formatDuration(ms)}`],
@@ -178,13 +174,10 @@ export function printChecked(
   checked: readonly CheckedExpectation[],
   messages: Pick<Messages, 'say' | 'warn'>,
 ): void {
-  for (const { expectation, holds, value, isDoubtful } of checked.toSorted(
-    (a, b) => Number(b.holds) - Number(a.holds),
-  )) {
-    const { text, unit, measure } = expectation;
-    const unmeasured =
-      measure === 'gap' ? 'nothing was ever received' : 'nothing was received to measure it by';
-    const result = value === undefined ? unmeasured : `it is ${figureText(value, unit)}`;
+  for (const { expectation, holds, value, isDoubtful } of checked) {
+    const { text, unit } = expectation;
+    const result =
+      value === undefined ? 'nothing was received to measure it by' : `it is ${figureText(value, unit)}`;
     const without = 'the deliveries that are not stored any more';
     const doubt = value === undefined ? `it needs ${without}` : `${result} without ${without}`;
     if (holds) messages.say(`${text} holds: ${result}`);
