@@ -106,6 +106,8 @@ export interface Forward {
   readonly state: ForwardState;
   readonly tries: number;
   readonly dueAt: number | undefined;
+  /** A receiver holds the claim on it: an attempt is under way, or was when that receiver was killed. */
+  readonly isClaimed: boolean;
 }
 
 export interface TargetCount {

@@ -15,6 +15,7 @@ interface RetryOptions {
 /** The result of sending one stored lead for a person. */
 export interface Retried extends Omit<AttemptResult, 'kind'> {
   readonly leadId: string;
+  readonly isTried: boolean;
   /** False where the target could not be reached, or did not answer. */
   readonly reached: boolean;
   /** Label of the target for which the lead waited, and does not any more. */
@@ -23,7 +24,7 @@ export interface Retried extends Omit<AttemptResult, 'kind'> {
 
 /** The result for a lead that was not sent. `endedAt` in milliseconds since the epoch. */
 export const untried = (leadId: string, answer: string, endedAt: number): Retried => ({
-  ...{ leadId, answer, at: endedAt, ok: false, durationMs: 0, reached: true },
+  ...{ leadId, answer, at: endedAt, ok: false, durationMs: 0, isTried: false, reached: true },
   insteadOf: undefined,
 });
 
@@ -70,7 +71,7 @@ export async function retryRequest(
     })),
   );
   const sentLeads = sendable.map(({ delivery: { leadId }, claim: { label } }) => ({
-    ...{ ...result, leadId, reached: status !== undefined },
+    ...{ ...result, leadId, isTried: true, reached: status !== undefined },
     insteadOf: ok ? label : undefined,
   }));
   return [...sentLeads, ...unsent];

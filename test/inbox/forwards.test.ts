@@ -139,6 +139,7 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
       expect(await inbox.nextDueIn(app)).toBe(minute);
       clock.advance(minute);
       expect(await inbox.claim(app, 9)).toMatchObject([{ leadId: 'b', tries: 2 }]);
+      expect((await inbox.forwards(['b'])).get('b')?.at(-1)).toMatchObject({ isClaimed: true });
       clock.advance(9 * minute);
       const later = await inbox.claim(app, 9);
       expect([...idsOf(later)].sort()).toEqual(['a', 'b']);

@@ -151,10 +151,10 @@ export default commandGroup({
       arguments: retryArgs,
       flags: retryFlags,
       everyday: ['pending', 'to', 'json'],
-      exits: { 6: '', 7: 'with --to: a lead was not taken' },
+      exits: { 6: '', 7: 'a lead was not taken, or still waits' },
       output: [
         {
-          what: 'with --to: one for each lead',
+          what: 'one for each lead',
           fields: members('leadId ok answer durationMs at insteadOf'),
         },
       ],

@@ -13,6 +13,7 @@ import { noDeliveryOfLead } from '../../receiver/errors.ts';
 import { type Retried, retryRequest, untried } from '../../receiver/retry-request.ts';
 import { firstDelivery, isUnreadable } from '../../receiver/stored-request.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
+import { slept } from '../../time/clock.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { authorityFor } from '../../tls/local-authority.ts';
 import { objectWriter } from './delivery-json.ts';
@@ -24,7 +25,7 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
   const printer = await retryPrinter(options.format, context.stdout);
   const outcome =
     options.to === undefined
-      ? await makeDue(options, context)
+      ? await makeDue(options, printer, context)
       : await deliverTo(options.to, options, printer, context);
   await printer.end();
   return outcome;
@@ -52,20 +53,72 @@ async function leadIdsOf({ id, pending }: InboxRetryOptions, inbox: Inbox): Prom
   return [...seqs].sort(([, a], [, b]) => a - b).map(([leadId]) => leadId);
 }
 
-/** The receivers that run, and have the targets, send the leads. */
-async function makeDue(options: InboxRetryOptions, context: Context): Promise<Outcome> {
-  const { clock, messages } = context;
-  await withInbox(options, context, async (inbox) => {
+/** Leads are due now for receivers that run; waits until those have tried them. */
+async function makeDue(
+  options: InboxRetryOptions,
+  printer: RetryPrinter,
+  context: Context,
+): Promise<Outcome> {
+  const { messages } = context;
+  const counts = await withInbox(options, context, async (inbox) => {
     const ids = await leadIdsOf(options, inbox);
-    const dueAt = clock.now();
     let due = 0;
+    const dueAt = context.clock.now();
     for (let i = 0; i < ids.length; i += leadsAtOnce)
       due += await inbox.makeDue(ids.slice(i, i + leadsAtOnce), dueAt);
-    const leads = counted(due, 'lead is', 'leads are');
-    const sends = `a listen that runs and has the targets sends ${due === 1 ? 'it' : 'them'}`;
-    messages.say(due === 0 ? 'no lead waits for a target' : `${leads} due now: ${sends}`);
+    return { due, ...(await untilTried(due === 0 ? [] : ids, inbox, printer, context)) };
   });
-  return 'done';
+  if (counts === undefined) return 'done';
+  const { due, failed, untried: waiting } = counts;
+  if (due === 0) messages.say('no lead waits for a target');
+  if (due > waiting)
+    messages.say(`${counted(due - waiting, 'lead', 'leads')} sent by receivers, ${failed} failed`);
+  if (waiting > 0) {
+    const leads = counted(waiting, 'lead still waits', 'leads still wait');
+    messages.say(
+      `${leads}: no receiver that has the target tried again; 'leads inbox show ID' has the answers so far`,
+    );
+  }
+  return failed + waiting > 0 ? 'problems' : 'done';
+}
+
+/** Between two looks, and until nothing more is expected of receivers, in milliseconds. */
+const lookEveryMs = 200;
+const idleMs = 5_000;
+
+/** Prints what receivers make of the leads, as long as they try some. */
+async function untilTried(
+  leadIds: readonly string[],
+  inbox: Pick<Inbox, 'forwards'>,
+  printer: RetryPrinter,
+  { clock, signal }: Pick<Context, 'clock' | 'signal'>,
+): Promise<{ readonly failed: number; readonly untried: number }> {
+  const waiting = new Set(leadIds);
+  let failed = 0;
+  for (let idleSince = clock.steady(); waiting.size > 0 && clock.steady() - idleSince < idleMs;) {
+    const batch = [...waiting].slice(0, leadsAtOnce);
+    const forwardsOf = await inbox.forwards(batch);
+    const now = clock.now();
+    for (const leadId of batch) {
+      const forwards = forwardsOf.get(leadId) ?? [];
+      // The app may be slow: an attempt that is under way is waited for.
+      if (forwards.some(({ isClaimed }) => isClaimed)) idleSince = clock.steady();
+      const isUntried = forwards.some(
+        ({ state, tries, dueAt = 0 }) => state === 'waiting' && (tries === 0 || dueAt <= now),
+      );
+      if (isUntried) continue;
+      waiting.delete(leadId);
+      idleSince = clock.steady();
+      const missing = forwards.filter(({ state }) => state !== 'done');
+      const ok = missing.length === 0;
+      if (!ok) failed += 1;
+      const answer = ok ? 'done' : missing.map(({ target, state }) => `${state} for ${target}`).join(', ');
+      await printer.write({ ...untried(leadId, answer, now), ok, isTried: true });
+    }
+    if (waiting.size > 0 && !(await slept(clock, lookEveryMs, signal))) break;
+  }
+  signal.throwIfAborted();
+  return { failed, untried: waiting.size };
 }
 
 /** Leads whose deliveries are read together: those of one request go out in one. */

@@ -85,7 +85,8 @@ export async function forwardsOf(
 ): Promise<ReadonlyMap<string, readonly Forward[]>> {
   const { dialect } = driver;
   const rows = await driver.read(
-    sql`SELECT lead, label, state, tries, due_at - clock_ahead AS due_at
+    sql`SELECT lead, label, state, tries, due_at - clock_ahead AS due_at,
+        CASE WHEN claimed_until > ${driver.now()} + clock_ahead THEN 1 ELSE 0 END AS is_claimed
       FROM ${dialect.each(leadIds.map(toColumn))} ${dialect.searched} @forwards ON lead = asked.value
         LEFT JOIN @targets ON name = target CROSS JOIN @meta ORDER BY label`,
   );
@@ -98,6 +99,7 @@ export async function forwardsOf(
       state,
       tries: numberOf(row['tries']),
       dueAt: state === 'waiting' ? numberOf(row['due_at']) : undefined,
+      isClaimed: state === 'waiting' && numberOf(row['is_claimed']) === 1,
     };
     byLead.set(leadId, [...(byLead.get(leadId) ?? []), forward]);
   }

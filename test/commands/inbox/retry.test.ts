@@ -262,9 +262,21 @@ describe('leads inbox retry --to', () => {
   });
 });
 
+/** Runs the command while time passes for a receiver. */
+async function retriedBy(clock: FakeClock, words: readonly string[], home: string): Promise<Run> {
+  const run = leads(words, { home, clock: systemClock });
+  let over = false;
+  void run.then(() => (over = true));
+  await until(() => {
+    clock.advance(10_000);
+    return over;
+  });
+  return run;
+}
+
 describe('leads inbox retry', () => {
   it.each([[['--pending']], [['a']]])(
-    '%j makes what is dead due again, and a receiver that runs sends it',
+    '%j begins anew what is dead, and shows what receivers make of it',
     async (words) => {
       const { home, port, url } = await refusedOnce();
       const label = `forward http://127.0.0.1:${port}`;
@@ -279,32 +291,55 @@ describe('leads inbox retry', () => {
       ]);
       const mended = await startApp(answering(200), port);
       const clock = new FakeClock(Date.now());
-      const running = await start(['--forward-to', url, '--format', 'events'], { home, clock });
+      const running = await start(['--forward-to', url], { home, clock });
       expect(running.stderr.text()).toContain(
         `note: 1 lead is dead for ${label}: 'leads inbox retry --pending' has this receiver try again\n`,
       );
-      const run = await leads(['inbox', 'retry', ...words], { home });
-      expect(run).toMatchObject({
-        exitCode: 0,
-        stdout: '',
-        stderr: '1 lead is due now: a listen that runs and has the targets sends it\n',
-      });
-      await until(() => {
-        clock.advance(10_000);
-        return running.forwards().length === 1;
-      });
+      const run = await retriedBy(clock, ['inbox', 'retry', ...words], home);
+      expect(run).toMatchObject({ exitCode: 0, stderr: '1 lead sent by receivers, 0 failed\n' });
+      expect(run.stdout).toMatch(/^delivered {2}a {2}done/);
       expect(mended.received).toHaveLength(1);
       expect(await idsWaiting(home)).toEqual([]);
       expect(await idsWaiting(home, 'dead')).toEqual([]);
     },
   );
 
-  it('says so where no lead waits', async () => {
+  it('says which leads failed again, and that is exit 7', async () => {
+    const { home, port, url } = await refusedOnce();
+    await startApp(answering(422), port);
+    const clock = new FakeClock(Date.now());
+    await start(['--forward-to', url], { home, clock });
+    const run = await retriedBy(clock, ['inbox', 'retry', 'a', '--json'], home);
+    expect(run).toMatchObject({ exitCode: 7, stderr: '1 lead sent by receivers, 1 failed\n' });
+    expect(JSON.parse(run.stdout)).toMatchObject([
+      { leadId: 'a', ok: false, answer: `waiting for forward http://127.0.0.1:${port}` },
+    ]);
+  });
+
+  it('says that a lead still waits where no receiver tries it, and where the answers are: exit 7', async () => {
     const { home } = await refusedOnce();
+    const run = await leads(['inbox', 'retry', '--pending'], { home });
+    expect(run).toMatchObject({
+      exitCode: 7,
+      stdout: '',
+      stderr:
+        "1 lead still waits: no receiver that has the target tried again; 'leads inbox show ID' has the answers so far\n",
+    });
     expect(await leads(['inbox', 'retry', 'taken'], { home })).toMatchObject({
       exitCode: 0,
       stderr: 'no lead waits for a target\n',
     });
+  });
+
+  it('says the same while a receiver leaves a target alone that is down', async () => {
+    const broken = await startApp(answering(503));
+    const clock = new FakeClock(Date.now());
+    const listener = await start(['--forward-to', broken.url, '--format', 'events'], { clock });
+    for (const id of ['a', 'b', 'c']) expect((await listener.post(`{"id":"${id}"}`)).status).toBe(200);
+    await until(() => listener.forwards().length >= 2);
+    const run = await leads(['inbox', 'retry', '--pending'], { home: listener.home, clock: systemClock });
+    expect(run.exitCode).toBe(7);
+    expect(run.stderr).toMatch(/^3 leads still wait: no receiver/);
   });
 
   it.each([
