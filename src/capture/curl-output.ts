@@ -9,18 +9,12 @@ import {
 } from './capture.ts';
 import { isCurlCommand, readCurlCommand } from './curl-command.ts';
 
-/** With `--trace-time` and `--trace-ids`, a line begins with a time and with numbers. */
-const stamp = String.raw`(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\[[\d-]+\] )?`;
-const stampPrefix = new RegExp(`^${stamp}`);
-const requestLine = String.raw`> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$`;
-const anyRequestLine = new RegExp(`^${stamp}${requestLine}`, 'm');
-const wholeRequestLine = new RegExp(`^${requestLine}`);
+const requestLine = /^> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$/;
 
-export const isCurlDump = (text: string): boolean => anyRequestLine.test(text.replaceAll('\r', '\n'));
+export const isCurlDump = (text: string): boolean => linesOf(text).some((line) => requestLine.test(line));
 
 /** A progress meter writes over its own line, with a carriage return before it. */
-const linesOf = (text: string): readonly string[] =>
-  text.split(/\r?\n|\r/).map((line) => line.replace(stampPrefix, ''));
+const linesOf = (text: string): readonly string[] => text.split(/\r?\n|\r/);
 
 interface Exchange {
   readonly method: string;
@@ -60,7 +54,7 @@ function exchangesOf(lines: readonly string[]): readonly Exchange[] {
   let isTls = false;
   let isHead = false;
   for (const line of lines) {
-    const [, method, url] = wholeRequestLine.exec(line) ?? [];
+    const [, method, url] = requestLine.exec(line) ?? [];
     const last = exchanges.at(-1);
     if (/^\* .*\b(SSL|TLSv?1?|ALPN)\b/.test(line)) isTls = true;
     if (method !== undefined && url !== undefined) {
@@ -79,7 +73,7 @@ function exchangesOf(lines: readonly string[]): readonly Exchange[] {
 }
 
 function commandBefore(text: string): string | undefined {
-  const end = new RegExp(String.raw`(^|[\r\n])${stamp}(?:[*>] |  % Total)`).exec(text)?.index ?? 0;
+  const end = /(^|[\r\n])(?:[*>] |  % Total)/.exec(text)?.index ?? 0;
   const before = text.slice(0, end);
   return isCurlCommand(`\n${before}\n`) ? before : undefined;
 }
