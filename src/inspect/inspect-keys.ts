@@ -16,7 +16,7 @@ const unusedKeyMs = 600_000;
  */
 const reloadMs = 20_000;
 
-const mostRemembered = 1_000;
+const mostSessions = 1_000;
 
 interface Session {
   readonly reloadKey: string;
@@ -69,7 +69,9 @@ export class InspectKeys {
   #begin(before?: string): WireSession {
     const session = { token: newSecret().reveal(), reloadKey: newSecret().reveal() };
     const digests = { reloadKey: digest(session.reloadKey), before, usedAt: this.#options.clock.steady() };
-    setNewest(this.#sessions, digest(session.token), digests, mostRemembered);
+    this.#sessions.set(digest(session.token), digests);
+    const [oldest = ''] = this.#sessions.keys();
+    if (this.#sessions.size > mostSessions) this.#sessions.delete(oldest);
     return session;
   }
 
@@ -86,11 +88,3 @@ export class InspectKeys {
 const newSecret = (): Secret => new Secret(randomBytes(32).toString('base64url'));
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64');
-
-/** Sets the key as the newest of its map. Of more keys than `limit`, the oldest is forgotten. */
-export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, limit: number): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest = key] = map.keys();
-  if (map.size > limit) map.delete(oldest);
-}

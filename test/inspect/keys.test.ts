@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InspectKeys, setNewest } from '../../src/inspect/inspect-keys.ts';
+import { InspectKeys } from '../../src/inspect/inspect-keys.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
 import { FakeClock } from '../support/clock.ts';
 import { inspect, post, send } from './support.ts';
@@ -90,13 +90,10 @@ it('the page of a used address is not opened, and tokens of sessions do not open
   }
 });
 
-it('forgets the key that was set longest ago', () => {
-  const map = new Map<string, number>();
-  for (const key of ['a', 'b', 'a', 'c']) setNewest(map, key, map.size, 2);
-  expect([...map.keys()]).toEqual(['a', 'c']);
-  setNewest(map, 'c', 7, 2);
-  expect([...map]).toEqual([
-    ['a', 2],
-    ['c', 7],
-  ]);
+it('forgets the oldest of a thousand sessions', () => {
+  const { keys } = opened();
+  const begin = (): string => begun(keys.exchange(keys.key.reveal())).token;
+  const [first, second] = [begin(), begin()];
+  for (let i = 0; i < 999; i += 1) begin();
+  expect([keys.isToken(first), keys.isToken(second)]).toEqual([false, true]);
 });
