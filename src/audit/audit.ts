@@ -111,7 +111,7 @@ export class Audit {
     ) as AuditCounts['byClass'];
     return {
       ...counts,
-      received: counts.matched + this.#unlisted.count,
+      received: counts.matched + this.#unlisted.judgedCount,
       byClass,
       horizon: this.#horizon,
       withoutId: this.#withoutId,
@@ -138,7 +138,9 @@ export class Audit {
     await this.#comparer.finish(service.signal);
     // The list shows recent leads only, and does not say since when: a received lead may be older than it reaches.
     if (this.listedCount > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
-    if (!this.#undecidable.includes('extra')) await this.#unlisted.find(listedIds, this.#horizon);
+    if (!this.#undecidable.includes('extra')) {
+      await this.#unlisted.find({ ids: listedIds, horizon: this.#horizon });
+    }
     service.signal.throwIfAborted();
     this.#isWhole = true;
   }

@@ -16,15 +16,22 @@ interface UnlistedOptions {
   readonly filter: LeadFilter;
 }
 
+/** The list of the service. */
+interface ServiceList {
+  readonly ids: IdSet;
+  /** The time at which its oldest lead was created, ms; undefined where no lead says it. */
+  readonly horizon: number | undefined;
+}
+
 /** Received leads that the service does not list, or lists outside of the window or the filters. */
 export class UnlistedLeads {
-  count = 0;
+  /** Received leads that are not listed, or are listed outside of the window or the filters, and got a finding. */
+  judgedCount = 0;
   /** Leads whose body was pruned, while a filter would have to see it. */
   notJudged = 0;
   readonly #options: UnlistedOptions;
   readonly #comparer: LeadComparer;
   readonly #clock: AuditClock;
-  #horizon: number | undefined;
 
   constructor(options: UnlistedOptions, comparer: LeadComparer, clock: AuditClock) {
     this.#options = options;
@@ -32,70 +39,78 @@ export class UnlistedLeads {
     this.#clock = clock;
   }
 
-  /** `horizon`: the time at which the oldest lead was created that the service lists, ms; undefined where no lead says it. */
-  async find(listedIds: IdSet, horizon: number | undefined): Promise<void> {
-    this.#horizon = horizon;
+  async find(list: ServiceList): Promise<void> {
     const { received, filter, service } = this.#options;
-    const { since } = filter;
     const { matches } = leadFilter(filter);
     let arePruned = false;
-    const isDated = received.hasTimes && since !== undefined;
-    const receivedSince = isDated ? since - clockMarginMs - this.#clock.times.clockAheadMs : 0;
-    for await (const seqs of received.leads.seqsSince(receivedSince)) {
+    // A lead may come up to a day before its creation time; times of receipt are by the receiver's clock.
+    const firstReceipt = received.hasTimes ? this.#windowStart - clockMarginMs : 0;
+    for await (const seqs of received.leads.seqsSince(firstReceipt)) {
       const unlisted = seqs.filter((seq) => !this.#comparer.pulledSeqs.has(seq));
       for (let start = 0; start < unlisted.length; start += batchSize) {
         const batch = unlisted.slice(start, start + batchSize);
         const leads = await received.leads.leadsBySeq(batch);
+        // Leads whose body was pruned are left out here: they are judged at the end, by id and time alone.
         arePruned ||= leads.length < batch.length;
-        for (const lead of leads) await this.#judge(lead, matches, listedIds);
+        for (const lead of leads) await this.#judge(lead, matches, list);
       }
       // SQLite answers within one turn of the event loop: Ctrl-C would not be noticed before the end.
       await setImmediate();
       service.signal.throwIfAborted();
     }
-    if (arePruned) await this.#judgePruned(listedIds);
+    if (arePruned) await this.#judgePruned(list);
   }
 
-  async #judge(stored: StoredLead, matches: LeadMatcher['matches'], listedIds: IdSet): Promise<void> {
-    const { received, filter } = this.#options;
+  async #judge(stored: StoredLead, matches: LeadMatcher['matches'], list: ServiceList): Promise<void> {
     const record = scannedBody(stored.body);
     const { createdAt } = record;
-    const receivedAt = received.hasTimes ? stored.receivedAt : undefined;
-    if (readCreatedAt(createdAt) === undefined && !isWithin(receivedAt, filter)) return;
+    const receivedAt = this.#options.received.hasTimes ? stored.receivedAt : undefined;
+    // A lead that does not say when it was created counts by when it came.
+    if (readCreatedAt(createdAt) === undefined && !this.#isWithin(receivedAt)) return;
     if (!matches(record)) return;
-    const sides: LeadFacts['sides'] = listedIds.has(stored.leadId)
+    const sides: LeadFacts['sides'] = list.ids.has(stored.leadId)
       ? { on: 'listed-outside' }
       : { on: 'inbox', isPruned: false };
-    if (await this.#addUnlisted({ id: stored.leadId, createdAt, receivedAt, sides })) this.count += 1;
+    await this.#addUnlisted({ id: stored.leadId, createdAt, receivedAt, sides }, list);
   }
 
-  async #addUnlisted(lead: LeadFacts): Promise<boolean> {
-    const finding = classifyLead(lead, this.#clock.times, this.#horizon);
-    if (finding !== undefined) await this.#comparer.findings.add(finding);
-    return finding !== undefined;
+  async #addUnlisted(lead: LeadFacts, { horizon }: ServiceList): Promise<void> {
+    const finding = classifyLead(lead, this.#clock.times, horizon);
+    if (finding === undefined) return;
+    this.judgedCount += 1;
+    await this.#comparer.findings.add(finding);
+  }
+
+  /** The start of the window by the receiver's clock. */
+  get #windowStart(): number {
+    return (this.#options.filter.since ?? 0) - this.#clock.times.clockAheadMs;
+  }
+
+  #isWithin(receivedAt: number | undefined): boolean {
+    const { until = Infinity } = this.#options.filter;
+    if (receivedAt === undefined) return true;
+    return receivedAt >= this.#windowStart && receivedAt < until - this.#clock.times.clockAheadMs;
   }
 
   /** Judges leads without a body, of which only the id and the time at which they came are left. */
-  async #judgePruned(listedIds: IdSet): Promise<void> {
+  async #judgePruned(list: ServiceList): Promise<void> {
     const { received, filter, service } = this.#options;
     // The other filters need the body.
     const isJudged = filter.categories.length === 0 && filter.where.length === 0;
-    for await (const leads of received.leads.prunedSince(filter.since ?? 0)) {
+    for await (const leads of received.leads.prunedSince(this.#windowStart)) {
       for (const { leadId: id, seq, receivedAt } of leads) {
-        if (this.#comparer.pulledSeqs.has(seq) || listedIds.has(id) || !isWithin(receivedAt, filter))
+        if (this.#comparer.pulledSeqs.has(seq) || list.ids.has(id) || !this.#isWithin(receivedAt)) continue;
+        if (!isJudged) {
+          this.notJudged += 1;
           continue;
-        this[isJudged ? 'count' : 'notJudged'] += 1;
+        }
         const sides = { on: 'inbox', isPruned: true } as const;
-        if (isJudged) await this.#addUnlisted({ id, createdAt: undefined, receivedAt, sides });
+        await this.#addUnlisted({ id, createdAt: undefined, receivedAt, sides }, list);
       }
       await setImmediate();
       service.signal.throwIfAborted();
     }
   }
 }
-
-/** A lead that does not say when it was created counts by when it came. */
-const isWithin = (receivedAt: number | undefined, { since, until }: LeadFilter): boolean =>
-  receivedAt === undefined || (receivedAt >= (since ?? -Infinity) && receivedAt < (until ?? Infinity));
 
 const scannedBody = (body: Uint8Array): RawLead => scannedRecord(compact(body));

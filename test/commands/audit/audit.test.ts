@@ -567,6 +567,21 @@ describe("the service's clock", () => {
     }
   });
 
+  it('decides whether a lead without a creation time came within the window', async () => {
+    for (const ahead of [4, -4]) {
+      clockAhead = ahead * hour;
+      home = freshHome();
+      listed = [leadOf('end', 200)];
+      for (const hours of [10, 14, 22, 26]) await take([{ id: `${hours} h` }], ago(hours + ahead));
+      for (const isPruned of [false, true]) {
+        if (isPruned) await receive((inbox) => inbox.prune(now + 10 * hour));
+        const { classes, summary } = await report(['--since', '24h', '--until', '12h']);
+        expect(classes).toEqual({ '14 h': 'extra', '22 h': 'extra' });
+        expect(summary).toMatchObject({ received: 2 });
+      }
+    }
+  });
+
   it('does not decide where the service lists leads that are younger than its Date, and that is said', async () => {
     const leadsOf = Array.from({ length: 10 }, (_, i) => leadOf(`lead_${i + 2}`, i + 2));
     const received = leadsOf.filter((_, i) => i % 2 === 1);
