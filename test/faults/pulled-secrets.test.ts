@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startProgram } from '../support/listen-process.ts';
 import { printFigure } from '../support/faults.ts';
 import { faultyService } from '../support/faulty-service.ts';
+import { textsIn } from '../support/files-in.ts';
 import { freshHome, leads } from '../support/run.ts';
 import { scripted, sendJson } from '../support/service.ts';
 
@@ -44,14 +45,6 @@ const commands = (file: string): readonly string[][] => [
   ['export', '--bookmark', `${file}.bookmark`],
 ];
 
-function everythingIn(directory: string): string {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(directory, name))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => `${path}\n${readFileSync(path, 'latin1')}`)
-    .join('\n');
-}
-
 it('promise 12, pulled: the key shows up nowhere', async () => {
   let [runs, leaks] = [0, 0];
   for (const [name, handle] of Object.entries(failures)) {
@@ -66,7 +59,7 @@ it('promise 12, pulled: the key shows up nowhere', async () => {
         const env = { LEADS_API_KEY: key, LEADS_BASE_URL: service.url };
         const { stdout, stderr } = await leads([...argv, ...flags], { env, home });
         runs += 1;
-        const told = `${stdout}${stderr}${everythingIn(home)}${service.requests.join('\n')}`;
+        const told = `${stdout}${stderr}${textsIn(home)}${service.requests.join('\n')}`;
         if (!told.includes(key)) continue;
         leaks += 1;
         expect.soft({ name, argv, flags, stdout, stderr }).toBe('without the key');
@@ -102,7 +95,7 @@ it('promise 12, pulled: a key that api-key-command prints shows up nowhere', asy
     ]) {
       const { stdout, stderr } = await leads([...argv, '--verbose', '--retries', '0'], { home });
       runs += 1;
-      const shown = `${stdout}${stderr}${everythingIn(home)}${service.requests.join('\n')}`;
+      const shown = `${stdout}${stderr}${textsIn(home)}${service.requests.join('\n')}`;
       if (!shown.includes(key)) continue;
       leaks += 1;
       expect.soft({ name, argv, stdout, stderr }).toBe('without the key');

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { printFigure } from '../support/faults.ts';
 import { freshHome } from '../support/run.ts';
 import { mountedDisk } from '../support/mounted-disk.ts';
 import { until } from '../support/until.ts';
@@ -45,7 +46,7 @@ describe('/readyz of a real receiver', () => {
     rmSync(filler);
     await until(async () => (await listener.admin('/readyz')).status === 200, '200, without a delivery');
     expect(await listener.deliver({ id: `lead-${stored}`, metadata })).toMatchObject({ status: 200 });
-    console.log(`readiness: ${stored} stored, then 503 until there was room, then 200`);
+    printFigure(17, `readiness: ${stored} stored, then 503 until there was room, then 200`);
   });
 
   it('says 503 before the first delivery fails when something else filled the disk', async ({ skip }) => {

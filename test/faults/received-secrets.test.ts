@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,6 +11,7 @@ import {
   type ListenProcess,
   listenProcess,
 } from '../support/listen-process.ts';
+import { textsIn } from '../support/files-in.ts';
 import { freshHome } from '../support/run.ts';
 
 const token = 'tok_8f3a91c7e25b4d60';
@@ -31,15 +32,6 @@ function deliver(listener: ListenProcess, headers: Record<string, string>, path 
     sent.on('error', reject);
     sent.end(body);
   });
-}
-
-/** Every file below a directory, as bytes read as Latin-1. */
-function everythingIn(directory: string): string {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(directory, name))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => readFileSync(path, 'latin1'))
-    .join('\n');
 }
 
 const forms: readonly [name: string, (file: string) => { argv: string[]; env: Record<string, string> }][] = [
@@ -80,7 +72,7 @@ it.each(forms)('promise 12, received: a token from %s shows up nowhere', async (
     );
     seen.push(stdout, stderr);
   }
-  seen.push(everythingIn(home));
+  seen.push(textsIn(home));
   const text = seen.join('\n');
   const found = text.toLowerCase().split(token.toLowerCase()).length - 1;
   console.log(`promise 12, received (${name}): ${text.length} characters searched, found ${found} times`);

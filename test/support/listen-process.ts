@@ -25,8 +25,6 @@ export interface RunningProgram {
 interface CommandOptions {
   /** Put in front of the command, such as `prlimit`. */
   readonly through?: readonly string[];
-  /** Default: this release. */
-  readonly program?: string;
 }
 
 const running = new Set<ChildProcess>();
@@ -41,9 +39,9 @@ export function startProgram(
   argv: readonly string[],
   home: string,
   env: Readonly<Record<string, string>> = {},
-  { through = [], program = binary }: CommandOptions = {},
+  { through = [] }: CommandOptions = {},
 ): RunningProgram {
-  const [command = '', ...rest] = [...through, process.execPath, program, ...argv];
+  const [command = '', ...rest] = [...through, process.execPath, binary, ...argv];
   const child = spawn(command, rest, {
     env: { PATH: process.env['PATH'], ...environment(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

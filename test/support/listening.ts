@@ -25,7 +25,6 @@ export interface ListenOptions {
   readonly dataDir?: string;
   /** Program and arguments that start another. */
   readonly under?: readonly string[];
-  readonly nodeFlags?: readonly string[];
 }
 
 const bin = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
@@ -36,7 +35,7 @@ export function startListen(flags: readonly string[], options: ListenOptions = {
   return startReady(
     [
       ...(options.under ?? []),
-      ...[process.execPath, ...(options.nodeFlags ?? []), bin],
+      ...[process.execPath, bin],
       ...['listen', '--format', 'events', ...(flags.includes('--port') ? [] : ['--port', '0']), ...flags],
     ],
     dataDir,

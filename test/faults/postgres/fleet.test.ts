@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
-import { full } from '../../support/faults.ts';
+import { full, printFigure } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
 import { until } from '../../support/until.ts';
@@ -73,7 +73,10 @@ await withCluster({}, (cluster) => {
         const verdicts = await Promise.all([0, 1, 2, 3].map((receiver) => deliver(receiver, id)));
         expect(verdicts.toSorted()).toEqual(['accepted', 'duplicate', 'duplicate', 'duplicate']);
       });
-      console.log(`fleet: ${copied.length} leads in 4 copies each at the same moment: ${attempts} attempts`);
+      printFigure(
+        18,
+        `fleet: ${copied.length} leads in 4 copies each at the same moment: ${attempts} attempts`,
+      );
       await until(() => app.got.size === copied.length, 'the last forward');
       expect(copied.filter((id) => app.got.get(id) !== 1)).toEqual([]);
       expect(attempts).toBeLessThan(4 * copied.length * 1.01);
@@ -121,7 +124,8 @@ await withCluster({}, (cluster) => {
       const notForwarded = [...acknowledged.keys()].filter((id) => !app.got.has(id));
       const forwards = [...app.got.values()].reduce((sum, times) => sum + times, 0);
       const deadlocks = cluster.log().split('deadlock detected').length - 1;
-      console.log(
+      printFigure(
+        18,
         `fleet: ${receiverKills} × kill -9 of receivers and ${databaseKilled} of the database under ${deliveries} deliveries ` +
           `of ${ids} leads: lost ${lost.length}, stored twice ${twice.length}, not forwarded ${notForwarded.length} ` +
           `(forwarded ${forwards}), deadlocks ${deadlocks}`,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { freePort } from '../../support/free-port.ts';
 import { freshHome } from '../../support/run.ts';
-import { full } from '../../support/faults.ts';
+import { full, printFigure } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { systemClock } from '../../../src/time/clock.ts';
@@ -76,7 +76,8 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, async (cluster) => 
         await cluster.start();
         const stored = await deliveriesOf(fleetInbox(cluster.address, { schema: inbox.schema }));
         const lost = ids.filter((id) => !stored.has(id));
-        console.log(
+        printFigure(
+          18,
           `synchronous_commit=off, kill -9 after ${ids.length} acknowledgements: lost ${lost.length}`,
         );
         expect(lost).toEqual([]);
@@ -101,7 +102,8 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, async (cluster) => 
         await cluster.kill9();
         await cluster.start();
         const stored = await deliveriesOf(fleetInbox(cluster.address, { schema: inbox.schema }));
-        console.log(
+        printFigure(
+          18,
           `two processes, one id at the same moment, ${rounds} times: ${JSON.stringify([...verdicts])}; ` +
             `deliveries kept ${[...stored.values()].reduce((sum, times) => sum + times, 0)}`,
         );
@@ -128,7 +130,8 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, async (cluster) => 
         const back = performance.now();
         expect(await untilTaken(receiver, { id: 'while stopped' })).toBe('accepted');
         await until(async () => (await receiver.admin('/readyz')).status === 200, 'readiness');
-        console.log(
+        printFigure(
+          18,
           `database stopped: 503 after ${seconds.toFixed(1)} s; back ${((performance.now() - back) / 1000).toFixed(1)} s after it`,
         );
         await expect.poll(() => printed([receiver])).toEqual(['before', 'while stopped']);
@@ -178,7 +181,7 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, async (cluster) => 
       expect(up).not.toEqual([]);
       expect(up).toEqual(up.map(() => '0'));
       const p99 = took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? 0;
-      console.log(`packets dropped: ${took.length} times /metrics, p99 ${p99.toFixed(0)} ms`);
+      printFigure(18, `packets dropped: ${took.length} times /metrics, p99 ${p99.toFixed(0)} ms`);
       expect(p99).toBeLessThan(1000);
       expect((await receiver.admin('/readyz')).status).toBe(503);
       proxy.resume();
