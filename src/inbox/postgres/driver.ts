@@ -19,10 +19,10 @@ import {
   cannotRead,
   cannotWrite,
   DatabaseError,
-  isAnswered,
+  isServerAnswer,
   isConflict,
   isForbidden,
-  isOfData,
+  mayBeOfData,
   isSessionLost,
   LostAnswerError,
   namesRights,
@@ -162,7 +162,7 @@ class PostgresDriver implements Driver {
     }
     return {
       error: cannotWrite(this.location, error),
-      cause: isOfData(error) ? 'data' : 'database',
+      cause: mayBeOfData(error) ? 'data' : 'database',
       mayBeStored: error instanceof LostAnswerError,
     };
   }
@@ -299,7 +299,7 @@ class PostgresDriver implements Driver {
       }
       return undefined;
     } catch (error) {
-      if (!isAnswered(error)) throw error;
+      if (!isServerAnswer(error)) throw error;
       return 'VACUUM failed: its dead rows go when the database runs it by itself';
     }
   }
@@ -309,7 +309,7 @@ async function commit(session: Session, statements: readonly Query[]): Promise<v
   try {
     await session.run([...statements, new Query('COMMIT')]);
   } catch (error) {
-    if (isAnswered(error)) throw error;
+    if (isServerAnswer(error)) throw error;
     throw new LostAnswerError('whether it was committed is not known', { cause: error });
   }
 }

@@ -9,12 +9,11 @@ import type { Secret } from '../../secret.ts';
 import type { Row } from '../sql/row.ts';
 import {
   cannotOpen,
-  closedFault,
+  connectionClosed,
   DatabaseUnavailableError,
-  hostText,
-  openingError,
-  SocketFault,
+  ConnectionError,
 } from './database-errors.ts';
+import { hostText, openingError } from './opening-error.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import {
   type DatabaseHost,
@@ -102,7 +101,7 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
   const end = (fault?: Error): void => {
     for (const each of sockets.toReversed()) each.destroy(fault);
   };
-  const timeOut = new SocketFault(`no answer in ${url.connectTimeoutMs / 1000} s`);
+  const timeOut = new ConnectionError(`no answer in ${url.connectTimeoutMs / 1000} s`);
   const timer = setTimeout(() => end(timeOut), url.connectTimeoutMs);
   try {
     socket.setNoDelay(true);
@@ -149,19 +148,20 @@ const keepAliveMs = 30_000;
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const takesTls = 'S'.charCodeAt(0);
 
-/** Rejects with a `SocketFault` for a server that does not offer TLS. */
+/** Rejects with a `ConnectionError` for a server that does not offer TLS. */
 async function askForTls(socket: Socket): Promise<void> {
   const answered = nextEvent(socket, 'data');
   socket.write(sslRequest);
   const [answer] = (await answered) as [Buffer];
   // More than the one byte would be unencrypted bytes of an attacker in between (CVE-2021-23222).
-  if (answer.length !== 1 || answer[0] !== takesTls) throw new SocketFault('it does not offer TLS', 'no TLS');
+  if (answer.length !== 1 || answer[0] !== takesTls)
+    throw new ConnectionError('it does not offer TLS', 'no TLS');
 }
 
 /** Resolves to the values of the event; rejects when the socket fails or ends before it. */
 function nextEvent(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
-    const onClose = (): void => reject(closedFault());
+    const onClose = (): void => reject(connectionClosed());
     // This listener is never removed: node ends the process for an error that no listener gets.
     socket.on('error', reject);
     socket.once('close', onClose);

@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import type { Secret } from '../../secret.ts';
 import type { Row, Rows, Value } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
-import { brokenConnection, closedFault, DatabaseError, SocketFault } from './database-errors.ts';
+import { brokenConnection, connectionClosed, DatabaseError, ConnectionError } from './database-errors.ts';
 import type { DatabaseUrl } from './connection/database-url.ts';
 
 const usualAnswerMs = 5000;
@@ -32,7 +32,7 @@ export class Session {
   readonly url: DatabaseUrl;
   readonly #socket: Socket;
   readonly #client: postgres.Sql;
-  readonly #unanswered = new Set<(closed: SocketFault) => void>();
+  readonly #unanswered = new Set<(closed: ConnectionError) => void>();
   /** A pooler may run the next statement on another connection, on which nothing was prepared. */
   #isPooled = true;
 
@@ -41,7 +41,9 @@ export class Session {
     this.#socket = socket;
     this.#client = clientOn(socket, { url, password });
     // The library knows why and comes first, but it forgets statements that wait for the description of another one.
-    socket.once('close', () => setImmediate(() => this.#unanswered.forEach((end) => end(closedFault()))));
+    socket.once('close', () =>
+      setImmediate(() => this.#unanswered.forEach((end) => end(connectionClosed()))),
+    );
     socket.on('timeout', () => socket.destroy(unanswered(socket)));
   }
 
@@ -108,7 +110,7 @@ export class Session {
       return this.#client.typed(value, statement instanceof ColumnQuery ? 0 : typeOf(value));
     });
     try {
-      if (this.isClosed) throw closedFault();
+      if (this.isClosed) throw connectionClosed();
       return await this.#client.unsafe<Row[]>(statement.text, values as postgres.ParameterOrJSON<never>[], {
         prepare: !this.#isPooled,
         // Without parameters the library would use the protocol that takes several statements in one text.
@@ -120,8 +122,8 @@ export class Session {
   }
 }
 
-const unanswered = ({ timeout = 0 }: Socket): SocketFault =>
-  new SocketFault(`a statement was not answered in ${timeout / 1000} s`);
+const unanswered = ({ timeout = 0 }: Socket): ConnectionError =>
+  new ConnectionError(`a statement was not answered in ${timeout / 1000} s`);
 
 const sessionState = new Query(`SELECT current_setting('transaction_read_only') AS read_only,
   pg_is_in_recovery() AS is_standby, pg_backend_pid() AS pid`);
@@ -132,7 +134,7 @@ function clientOn(socket: Socket, { url, password }: Login): postgres.Sql {
   let isTaken = false;
   const options = {
     socket: (): Socket => {
-      if (isTaken || socket.destroyed) throw closedFault();
+      if (isTaken || socket.destroyed) throw connectionClosed();
       isTaken = true;
       return socket;
     },
@@ -183,8 +185,8 @@ function ownError(error: unknown): unknown {
   if (error instanceof postgres.PostgresError) return new DatabaseError(error.message, error.code);
   const { code } = error as { readonly code?: unknown };
   if (code === 'SASL_SIGNATURE_MISMATCH')
-    return new SocketFault('it does not prove that it knows the password');
-  if (typeof code === 'string' && code.startsWith('CONNECTION_')) return closedFault();
-  if (error instanceof SocketFault) return new SocketFault(error.message, error.kind);
+    return new ConnectionError('it does not prove that it knows the password');
+  if (typeof code === 'string' && code.startsWith('CONNECTION_')) return connectionClosed();
+  if (error instanceof ConnectionError) return new ConnectionError(error.message, error.kind);
   return error;
 }

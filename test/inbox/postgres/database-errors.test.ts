@@ -7,12 +7,14 @@ import {
   brokenConnection,
   cannotOpen,
   cannotWrite,
-  closedFault,
+  connectionClosed,
+  DatabaseError,
   DatabaseUnavailableError,
+  isServerAnswer,
   isSessionLost,
-  openingError,
-  SocketFault,
+  ConnectionError,
 } from '../../../src/inbox/postgres/database-errors.ts';
+import { openingError } from '../../../src/inbox/postgres/opening-error.ts';
 
 const failed = (code: string): Error => Object.assign(new Error('as it says'), { code });
 const url = parseDatabaseUrl('postgres://ada@db.example:6432/leads', () => '');
@@ -20,7 +22,11 @@ const [host = { name: '', port: 0, isSocket: false }] = url.hosts;
 const opening = (error: Error, hasPassword = true) => openingError(error, { url, host, hasPassword });
 
 const settings: readonly (readonly [Error, string, string | undefined])[] = [
-  [new SocketFault('it offers none', 'no TLS'), 'does not offer TLS', 'turn it on there (ssl = on), or add'],
+  [
+    new ConnectionError('it offers none', 'no TLS'),
+    'does not offer TLS',
+    'turn it on there (ssl = on), or add',
+  ],
   [failed('28P01'), "does not take the password of user 'ada'", 'it is looked for in the URL, PGPASSWORD'],
   [failed('28000'), "does not let user 'ada' in: as it says", 'pg_hba.conf of the server says'],
   [failed('3D000'), "has no database 'leads'", 'make it: createdb leads'],
@@ -50,7 +56,7 @@ test.each([
   [failed('ENOENT'), 'cannot be reached: there is no socket', 'is PostgreSQL running there?'],
   [failed('EAI_AGAIN'), 'cannot be reached: the name is not found', 'check its spelling, and DNS'],
   [failed('EHOSTUNREACH'), 'cannot be reached: as it says', undefined],
-  [closedFault(), 'cannot be reached: it closed the connection', undefined],
+  [connectionClosed(), 'cannot be reached: it closed the connection', undefined],
   [failed('53300'), 'has no connection left: as it says', 'raise max_connections there'],
 ] as const)('%s may pass by itself', (error, message, hint) => {
   const thrown = opening(error);
@@ -72,7 +78,7 @@ test.each([
   ['42501', 'as it says', 'docs/fleet.md names the rights'],
   ['22P05', 'as it says', undefined],
 ])('SQLSTATE %s says why nothing was stored', (code, reason, hint) => {
-  const error = cannotWrite('postgres://db', failed(code));
+  const error = cannotWrite('postgres://db', new DatabaseError('as it says', code));
   expect(error).toBeInstanceOf(CannotStoreError);
   const said = describe(error);
   expect(said.message).toBe(`cannot store in the inbox postgres://db: ${reason}`);
@@ -90,15 +96,22 @@ test('why there is no connection is passed on, with its hint', () => {
 });
 
 test('another session is tried after a cut, and not after a statement that was too slow', () => {
-  const broken = [closedFault(), failed('ECONNRESET'), failed('57P01'), failed('25006')];
+  const broken = [connectionClosed(), failed('ECONNRESET'), failed('57P01'), failed('25006')];
   expect(broken.map((error) => isSessionLost(brokenConnection(error)))).toEqual([true, true, true, true]);
-  const slow = brokenConnection(new SocketFault('a statement was not answered in 5 s'));
+  const slow = brokenConnection(new ConnectionError('a statement was not answered in 5 s'));
   expect(slow).toBeInstanceOf(DatabaseUnavailableError);
   expect(isSessionLost(slow)).toBe(false);
   expect(brokenConnection(failed('23505'))).toBeUndefined();
 });
 
 test('an inbox that cannot be opened is unavailable where that passes, and else a matter of configuration', () => {
-  expect(cannotOpen('postgres://db', failed('53100'))).toBeInstanceOf(DatabaseUnavailableError);
-  expect(cannotOpen('postgres://db', failed('42P01'))).toBeInstanceOf(ConfigError);
+  expect(cannotOpen('postgres://db', new DatabaseError('failed', '53100'))).toBeInstanceOf(
+    DatabaseUnavailableError,
+  );
+  expect(cannotOpen('postgres://db', new DatabaseError('failed', '42P01'))).toBeInstanceOf(ConfigError);
+});
+
+test('only an error of the database itself is its answer: a code of node has five capital letters, too', () => {
+  expect(isServerAnswer(new DatabaseError('failed', '23505'))).toBe(true);
+  expect(isServerAnswer(failed('EPIPE'))).toBe(false);
 });

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { openPostgresDriver } from '../../../src/inbox/postgres/driver.ts';
-import { isOfData } from '../../../src/inbox/postgres/database-errors.ts';
+import { DatabaseError, mayBeOfData } from '../../../src/inbox/postgres/database-errors.ts';
 import { type Row, type Rows, textOf, type Value } from '../../../src/inbox/sql/row.ts';
 import { ask, Query, raw, sql, type Start, type Work } from '../../../src/inbox/sql/statement.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
@@ -351,10 +351,14 @@ it.each([
   ['a trigger of the operator', 'P0001', true],
   ['a constraint of the operator', '23514', true],
   ['a cut connection', 'ECONNRESET', false],
+  ['a connection that the server closed', 'EPIPE', false],
   ['a missing right', '42501', false],
   ['a full disk', '53100', false],
   ['a lock', '55P03', false],
   ['a statement that takes too long', '57014', false],
 ] as const)('%s (%s) may leave the other deliveries of a batch: %s', (_, code, isLeft) => {
-  expect(isOfData(Object.assign(new Error('failed'), { code }))).toBe(isLeft);
+  const error = /\d/.test(code)
+    ? new DatabaseError('failed', code)
+    : Object.assign(new Error('failed'), { code });
+  expect(mayBeOfData(error)).toBe(isLeft);
 });
