@@ -6,8 +6,7 @@ import { StdoutWriter } from '../../output/stdout.ts';
 import { runDeliveries } from '../../sender/delivery-run.ts';
 import { RunTally } from '../../sender/run-tally.ts';
 import { createSender, waitsAskedFor, type LeadSource, outgoingDeliveries } from '../../sender/sender.ts';
-import { changedLeads } from './changed-leads.ts';
-import { generatedLeads } from './generated-leads.ts';
+import { changedLeads, generatedLeads } from './lead-sources.ts';
 import { leadsOfFile } from './lead-file.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import {
