@@ -34,7 +34,6 @@ export function unexpectedAfter(buf: Uint8Array, offset: number, limit: number):
   return end < limit ? end : undefined;
 }
 
-/** Returns the position behind the closing quote of the string whose opening quote is at `start`. */
 export function endOfString(json: Uint8Array, start: number): number {
   for (let i = start + 1; ; i += 1) {
     const byte = json[i];

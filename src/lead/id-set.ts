@@ -273,7 +273,6 @@ export class Unidentified {
     return this.#copies.size;
   }
 
-  /** Returns false for a record of an earlier pass. */
   isNew({ bytes }: { readonly bytes: Uint8Array }): boolean {
     const digest = createHash('sha256').update(bytes).digest('base64url');
     const copies = this.#copies.get(digest) ?? { delivered: 0, metInPass: 0, pass: this.#pass };

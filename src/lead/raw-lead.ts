@@ -37,7 +37,6 @@ function valueIn(record: Json | undefined, path: readonly string[]): Json | unde
   return undefined;
 }
 
-/** Parses a record; integers that a double cannot represent become strings of their digits. */
 export function parseLead(lead: Pick<RawLead, 'bytes'>): Json {
   return parseExact(utf8(lead.bytes));
 }
@@ -83,7 +82,6 @@ export function oldestFirst(leads: readonly RawLead[]): RawLead[] {
   return timed.sort((a, b) => a.time - b.time).map(({ lead }) => lead);
 }
 
-/** Returns the lead's own bytes in a body; without a place the body is the lead. */
 export const leadBytes = (body: Uint8Array, place: Span | undefined): Uint8Array =>
   place === undefined ? body : body.subarray(place.start, place.end);
 

@@ -151,7 +151,6 @@ export function readLead(bytes: Uint8Array, idField: IdField = plainId): ReadLea
   return document.ok ? leadOf(document, idField) : { ok: false, detail: document.detail };
 }
 
-/** `value` is the parsed document. */
 function leadOf(document: Document, { name: idName }: IdField, value?: Json): ReadLead {
   const { json, start, end, row, hasByteOrderMark } = document;
   if (json[start] !== openBrace) return notObject;

@@ -19,6 +19,7 @@ interface ExpectedLeads {
   readonly missing: Unproven;
 }
 
+/** Collects what speaks against the end that a pager names: failures, partial answers, totals, and leads of earlier runs that do not come. */
 export class Doubts {
   readonly facts: ListFacts;
   readonly #source: PageSource;
@@ -84,7 +85,6 @@ export class Doubts {
     this.#sign ??= failedAnswer(facts, this.#first.facts) ?? partialAnswer(facts);
   }
 
-  /** Looks at leads that come, before they count as met. */
   meet(leads: readonly RawLead[], isStart: boolean): void {
     this.#isStartRead ||= isStart;
     if (this.#expected === undefined || this.#isExpectedMet) return;
@@ -162,7 +162,6 @@ export class Doubts {
   }
 }
 
-/** Leads of the run before that are asked for again. */
 function runBefore(overlap: readonly string[]): ExpectedLeads {
   const ids = new Set(overlap);
   const message =

@@ -8,7 +8,6 @@ import type { Position } from './pagers/position.ts';
 /** A list that moves in each of these readings is given up. */
 const mostReadings = 3;
 
-/** The records of one page, counted. */
 const newTally = () => ({
   /** Records that this walk had not met, and that were not known before it. */
   kept: [] as ScannedRecord[],

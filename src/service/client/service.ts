@@ -8,7 +8,6 @@ import { commandLine, type Front } from '../../front.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Clock } from '../../time/clock.ts';
 
-/** An account at a service, and the means to ask it. */
 export interface Service {
   readonly front: Front;
   readonly account: Account;

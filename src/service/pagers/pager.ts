@@ -17,11 +17,9 @@ export interface PageRequest {
 export type Evidence =
   /** `next: null`, `has_more: false`, no `rel=next` where one was before. */
   | 'explicit-end'
-  /** The total was reached. */
   | 'total'
   /** A request after the last record, by a position that the service honours, found nothing. */
   | 'nothing-behind'
-  /** The list is empty. */
   | 'empty'
   /** The service ignores or rejects every position, and its one answer is everything. */
   | 'not-paged'

@@ -135,7 +135,6 @@ export class SinglePager implements Pager {
     this.#untried = this.#untried.toSorted((a, b) => Number(b === way) - Number(a === way));
   }
 
-  /** The ways past a page, in the order in which they are tried. */
   readonly #ways: Readonly<Record<Probe, (first: PageAnswer) => Search>> = {
     page: (first) => this.#tryPage(first),
     offset: (first) => this.#tryOffset(first),
