@@ -1,7 +1,7 @@
 import { DataError } from '../errors.ts';
 import { type Difference, numberOf, payloadDifferences } from '../json/payload-diff.ts';
 import { backslash, bufferOf, closeBrace, colon, comma, compact, quote } from '../json/bytes.ts';
-import { changeMember } from '../json/change-members.ts';
+import { changeMember } from '../json/members.ts';
 import { readCreatedAt } from '../lead/raw-lead.ts';
 
 export interface Comparison {

@@ -5,7 +5,7 @@ import { Retries } from './client/retry.ts';
 import { exchange, type Call, type ServiceResponse } from './client/send-request.ts';
 import type { Service } from './client/service.ts';
 import { partsOf, type PageParts, type PageSource } from './fetch-page.ts';
-import { pageUrl } from './page-url.ts';
+import { pageUrl } from './page-request.ts';
 import { listPages } from './listing.ts';
 import { IncompleteError } from './listing-types.ts';
 import { rejectsPosition, type PageRequest, type Unproven } from './pagers/pager.ts';

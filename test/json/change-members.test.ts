@@ -2,7 +2,7 @@ import { describing } from '../support/described.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DataError } from '../../src/errors.ts';
-import { changeMember } from '../../src/json/change-members.ts';
+import { changeMember } from '../../src/json/members.ts';
 
 const change = (json: string, path: string, value?: string): string | undefined =>
   changeMember(Buffer.from(json), { path: path.split('.'), value })?.toString();

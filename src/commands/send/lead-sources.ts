@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { compact } from '../../json/bytes.ts';
-import { changeMember, type MemberChange } from '../../json/change-members.ts';
+import { changeMember, type MemberChange } from '../../json/members.ts';
 import { recordOf } from '../../json/scanned-record.ts';
 import { testIdPrefixes } from '../../lead/raw-lead.ts';
 import { leadText, outline } from '../../sandbox/data/generate-lead.ts';

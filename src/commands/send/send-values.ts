@@ -1,5 +1,5 @@
 import type { ValueType } from '../../config/value-types.ts';
-import type { MemberChange } from '../../json/change-members.ts';
+import type { MemberChange } from '../../json/members.ts';
 import { jsonIn } from '../../json/exact.ts';
 
 /** `--set PATH=VALUE`: a JSON literal if the value is one, else a string. */
