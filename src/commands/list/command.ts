@@ -1,25 +1,8 @@
 import { acceptIncompleteFlag, fieldsFlag, filterFlags, formatFlags } from '../flags/shared-flags.ts';
-import { text, type ValueType } from '../../config/value-types.ts';
+import { text } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { fieldList, limit, pollInterval } from '../flags/flag-values.ts';
+import { limit, pollInterval } from '../flags/flag-values.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
-
-/** `--fields ID,NAME` takes the column heads of the table, which stand for these fields. */
-const headings: Readonly<Record<string, string>> = {
-  ID: 'id',
-  CREATED: 'createdAt',
-  CATEGORY: 'category',
-  NAME: 'contact.name',
-  EMAIL: 'contact.email',
-  PHONE: 'contact.phone',
-  SOURCE: 'metadata.source',
-  STATUS: 'status',
-};
-
-const fieldsOrHeadings: ValueType<readonly string[]> = {
-  ...fieldList,
-  parse: (typed) => fieldList.parse(typed)?.map((field) => headings[field] ?? field),
-};
 
 const args = {
   text: {
@@ -37,7 +20,7 @@ export const flags = {
     default: '20',
     help: "how many, counted after filtering, or 'all'",
   },
-  fields: { ...fieldsFlag.fields, type: fieldsOrHeadings },
+  ...fieldsFlag,
   watch: {
     value: 'duration',
     type: pollInterval,
