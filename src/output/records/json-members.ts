@@ -152,3 +152,61 @@ export class FieldPaths {
     return this.#above.has(path);
   }
 }
+
+interface Branch {
+  readonly path: string;
+  readonly children: Map<string, Branch>;
+}
+
+interface Found {
+  readonly values: ReadonlyMap<string, string>;
+  readonly arrays: ReadonlySet<string>;
+}
+
+/**
+ * Reduces a record to some dotted paths, in their order and in the record's own shape. Values keep their
+ * text, and missing paths are omitted. An element of an array keeps its index, with null for the elements
+ * before it.
+ */
+export function projectFields(fields: readonly string[]): (json: string) => string {
+  const root: Branch = { path: '', children: new Map() };
+  for (const field of fields) addPath(root, field.split('.'));
+  const fieldPaths = new FieldPaths([...fields, ...arrayPaths(fields)]);
+  const names = new Set(fields);
+  return (json) => {
+    const values = new Map<string, string>();
+    const arrays = new Set<string>();
+    visitMembers(json, fieldPaths, (path, raw) => {
+      if (names.has(path)) values.set(path, raw);
+      else if (raw.startsWith('[')) arrays.add(path);
+    });
+    return render(root, { values, arrays }) ?? '{}';
+  };
+}
+
+const arrayPaths = (fields: readonly string[]): string[] =>
+  fields.flatMap((field) => [...field.matchAll(/\.\d+(?=\.|$)/g)].map(({ index }) => field.slice(0, index)));
+
+function addPath(branch: Branch, [name, ...inner]: readonly string[]): void {
+  if (name === undefined) return;
+  const path = branch.path === '' ? name : `${branch.path}.${name}`;
+  const child = branch.children.get(name) ?? { path, children: new Map<string, Branch>() };
+  branch.children.set(name, child);
+  addPath(child, inner);
+}
+
+function render({ path, children }: Branch, projection: Found): string | undefined {
+  const whole = projection.values.get(path);
+  if (whole !== undefined || children.size === 0) return whole;
+  const members = [...children].flatMap(([name, child]) => {
+    const value = render(child, projection);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  if (members.length === 0) return undefined;
+  if (!projection.arrays.has(path)) {
+    return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
+  }
+  const elements: (string | undefined)[] = [];
+  for (const [index, value] of members) elements[Number(index)] = value;
+  return `[${Array.from(elements, (element) => element ?? 'null').join(',')}]`;
+}
