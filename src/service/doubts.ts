@@ -2,7 +2,7 @@ import type { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { PageSource } from './fetch-page.ts';
 import type { Completion, ListingOptions } from './listing-types.ts';
-import { failedAnswer, partialAnswer, unreadEvidence } from './pagers/evidence.ts';
+import { failedAnswer, partialAnswer, unreadSign } from './pagers/missing-signs.ts';
 import { listKeptMoving, pageMayBeCut, unproven } from './pagers/pager.ts';
 import type { ListFacts, PageAnswer, PagerAnswer, Unproven } from './pagers/pager.ts';
 import { isCounting, start, type Position } from './pagers/position.ts';
@@ -137,7 +137,7 @@ export class Doubts {
     const isOfAll = isNextMissing && query.since !== undefined && params.since !== undefined;
     const isCounted = !this.#isFiltered && !isOfAll && !params.isTotalEstimate;
     const { facts } = this.#isStartRead ? this.#first : answer;
-    return unreadEvidence({ params, facts, met: isCounted ? this.#met : undefined, isNextMissing });
+    return unreadSign({ params, facts, met: isCounted ? this.#met : undefined, isNextMissing });
   }
 
   /** Different leads, with those before the place where an interruptedRun walk continues; undefined where these are not known. */

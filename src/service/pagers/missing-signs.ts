@@ -11,7 +11,10 @@ interface ExaminedPage {
   readonly facts: PageFacts;
   /** Different leads met; undefined where a total may count others, too. */
   readonly met: number | undefined;
-  /** The service was seen to name a next page where there is one: only what is no mark of the page itself counts. */
+  /**
+   * The service usually names a next page, and this answer names none. Then a cursor or token counts only if its name says
+   * "next" or "more": others may describe the page itself.
+   */
   readonly isNextMissing: boolean;
 }
 
@@ -27,11 +30,11 @@ const firstSign = <Page>(signs: Signs<Page>, page: Page): Unproven | undefined =
 export const partialAnswer = (facts: PageFacts): Unproven | undefined => firstSign(partialSigns, facts);
 
 /** The first sign that leads are behind a page that names no next page which the walk could read. */
-export const unreadEvidence = (page: ExaminedPage): Unproven | undefined => firstSign(unreadSigns, page);
+export const unreadSign = (page: ExaminedPage): Unproven | undefined => firstSign(unreadSigns, page);
 
 /**
- * A failure that an answer tells beside leads. A member that the first answer has as well tells none, unless it is a flag that
- * means nothing else.
+ * A failure that an answer tells beside leads. What the first answer with leads says with the same value is ordinary here, and no
+ * sign. The first answer has none to be compared with: only its flags (`isFlag`) count.
  */
 export function failedAnswer(
   { envelope, asked: url, count }: PageFacts,
@@ -39,11 +42,11 @@ export function failedAnswer(
 ): Unproven | undefined {
   const { root } = first.envelope;
   const isFirst = first.envelope === envelope;
-  const members =
+  const ownMembersButFlags =
     isFirst && isObject(root) ? Object.entries(root).filter(([name]) => !isFlag(name)) : undefined;
   const failure = failureInBody(envelope.root, {
     isEmpty: count === 0,
-    first: members === undefined ? root : Object.fromEntries(members),
+    first: ownMembersButFlags === undefined ? root : Object.fromEntries(ownMembersButFlags),
     asked: url,
   });
   return failure && unproven(`the service answered with a failure: ${failure.text}`, 'try again later');
@@ -91,16 +94,17 @@ const partialSigns: Signs<PageFacts> = {
   },
 };
 
+/** Names of objects in which services describe the list; other objects are data, and are not entered. */
 const descriptive =
   /meta|pag|link|cursor|scroll|response|result|search|list|hits|total|info|nav|next|range|data|query/;
-const deepest = 4;
+const deepestEntered = 4;
 
 const membersRead = new WeakMap<Envelope, readonly Member[]>();
 
 /** The members of an answer beside its leads, whose array is empty here. */
 function membersBeside({ envelope }: PageFacts): readonly Member[] {
   const enter = ({ name, plain, depth, value }: Member): Json | undefined =>
-    depth < deepest && (envelope.path[depth] === name || descriptive.test(plain)) ? value : undefined;
+    depth < deepestEntered && (envelope.path[depth] === name || descriptive.test(plain)) ? value : undefined;
   const members = membersRead.get(envelope) ?? membersOf(envelope.root, enter);
   membersRead.set(envelope, members);
   return members;
@@ -125,8 +129,8 @@ const counting =
 function leadsOn(plain: string, value: Json, { facts, params, isNextMissing }: ExaminedPage): boolean {
   // A cursor, token or id by another name may describe each page, the last one, too (Meta, Elasticsearch, CouchDB).
   const namesNext = !isNextMissing || /next|more/.test(plain) || nextNames.includes(plain);
-  if (!leadingOn.test(plain) || notLeadingOn.test(plain) || !namesNext)
-    return saysMore.test(plain) && isTrue(value);
+  const isCandidate = leadingOn.test(plain) && !notLeadingOn.test(plain) && namesNext;
+  if (!isCandidate) return saysMore.test(plain) && isTrue(value);
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value))
     return (
@@ -140,11 +144,11 @@ function leadsOn(plain: string, value: Json, { facts, params, isNextMissing }: E
 const isMark = (value: Json): boolean =>
   (typeof value === 'string' || typeof value === 'number') && nextHintOf('next', value) !== null;
 
-const plainHeaders = ({ headers }: PageFacts): Pick<Member, 'plain' | 'value'>[] =>
+const plainHeaders = ({ headers }: PageFacts): Pick<Member, 'name' | 'plain' | 'value'>[] =>
   Object.entries(headers).flatMap(([name, value]) =>
     value === undefined
       ? []
-      : [{ plain: plainName(name.replace(/^x-(ms-|wp-|pagination-)?/, '')), value: value.trim() }],
+      : [{ name, plain: plainName(name.replace(/^x-(ms-|wp-|pagination-)?/, '')), value: value.trim() }],
   );
 
 const unread = (sign: string): Unproven =>
@@ -175,9 +179,9 @@ const unreadSigns: Signs<ExaminedPage> = {
     const member = membersBeside(facts).find(({ name, value }) => name === 'relation' && value === 'gte');
     return member && unread(`'${member.place}'`);
   },
-  'the same in headers': (page) => {
+  'cursors and tokens in headers': (page) => {
     const header = plainHeaders(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
-    return header && unread(`header '${header.plain}'`);
+    return header && unread(`header '${header.name}'`);
   },
   'RFC 8288: a Link with another relation than those that are read': ({ facts: { headers } }) => {
     const { link = '' } = headers;

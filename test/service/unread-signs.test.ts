@@ -109,7 +109,7 @@ describe('one page is not taken for everything', () => {
       ["'meta.next_cursor'", { body: { meta: { next_cursor: 'abc' } } }],
       ["'meta.next'", { body: { meta: { next: { of: 'abc' } } } }],
       ["'links.more'", { body: { links: { more: '/api/leads/more/2' } } }],
-      ["'continuationtoken'", { headers: { 'x-ms-continuationtoken': 'abc' } }],
+      ["header 'x-ms-continuationtoken'", { headers: { 'x-ms-continuationtoken': 'abc' } }],
     ])('where %s leads on', async (sign, { body, headers = {} }) => {
       const end = await endOf({ body: { data: leads(100), ...body }, headers }, learnt);
       expect(end).toContain(`${sign} may lead to more leads`);
@@ -187,7 +187,7 @@ describe('one page is not taken for everything', () => {
 
 describe('what speaks against an end', () => {
   const signs: readonly (readonly [sign: string, Omit<Answer, 'body'>, beside: object])[] = [
-    ["the answer's header 'continuation' may lead", { headers: { 'x-ms-continuation': 'abc' } }, {}],
+    ["the answer's header 'x-ms-continuation' may lead", { headers: { 'x-ms-continuation': 'abc' } }, {}],
     ["the answer's 'max_id' may lead", {}, { max_id: 250126 }],
     ["not all ('partial')", {}, { partial: true }],
     ["not all ('errors')", {}, { errors: [{ message: 'one source failed' }] }],
