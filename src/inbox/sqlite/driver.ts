@@ -83,7 +83,7 @@ class SqliteDriver implements Driver {
   writeFailure(error: unknown): WriteFailure {
     const code = sqliteCode(error);
     if (code.startsWith('SQLITE_BUSY')) return { error: cannotWrite(this.location, error), cause: 'locked' };
-    this.#health.failed(error);
+    this.#health.noteFailure(error);
     const isOfDatabase = error instanceof FileFault || wholeDatabaseCodes.test(code);
     return { error: cannotWrite(this.location, error), cause: isOfDatabase ? 'database' : 'data' };
   }
@@ -94,7 +94,7 @@ class SqliteDriver implements Driver {
       return this.#statements.run(query);
     } catch (error) {
       this.#statements = new Statements(this.#database);
-      this.#health.failed(error);
+      this.#health.noteFailure(error);
       throw cannotRead(this.location, error);
     }
   }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { rm, statfs, writeFile } from 'node:fs/promises';
+import { realpath, rm, statfs, writeFile } from 'node:fs/promises';
 import { messageOf } from '../../errors.ts';
 import { saveDamaged } from '../errors.ts';
 import { textOf } from '../sql/row.ts';
@@ -11,15 +11,16 @@ import { isDamage, sqliteCode } from './sqlite-errors.ts';
 export class FileHealth {
   readonly #options: Pick<StoreOptions, 'location' | 'warn'>;
   #isDamageSaid = false;
-  #noRoom: Error | undefined;
+  #lastNoRoom: Error | undefined;
 
   constructor(options: Pick<StoreOptions, 'location' | 'warn'>) {
     this.#options = options;
   }
 
-  failed(error: unknown): void {
+  noteFailure(error: unknown): void {
     if (!(error instanceof Error)) return;
-    if (/^SQLITE_(FULL|IOERR)/.test(sqliteCode(error))) this.#noRoom = error;
+    // A quota that is used up is an I/O error to SQLite. After any other one, `checkRoom` finds room and forgets it.
+    if (/^SQLITE_(FULL|IOERR)/.test(sqliteCode(error))) this.#lastNoRoom = error;
     if (this.#isDamageSaid || !isDamage(error)) return;
     this.#isDamageSaid = true;
     const { location, warn } = this.#options;
@@ -31,22 +32,25 @@ export class FileHealth {
   }
 
   /**
-   * Rejects as long as there is no room for a delivery, once one did not fit or the disk says that it
-   * is nearly full. A few bytes always fit somewhere, so that a file of the size that a delivery may have is written beside the
-   * database: that finds out about quotas, and about what is kept free for this user, too.
+   * Rejects as long as a delivery does not fit, once one did not or the disk is nearly full. The test is a file as large as
+   * the largest delivery, written beside the database and removed: free bytes alone say nothing of quotas or of space that
+   * is kept for root, and a few bytes would always fit.
    */
   async checkRoom(): Promise<void> {
     const { location } = this.#options;
-    if (location === inMemory || (this.#noRoom === undefined && !(await this.#isNearlyFull()))) return;
-    const path = `${location}.room`;
+    if (location === inMemory || (this.#lastNoRoom === undefined && !(await this.#isNearlyFull()))) return;
+    // The file may be on another disk than a link to it.
+    const path = `${await realpath(location)}.room`;
     try {
       await writeFile(path, Buffer.alloc(roomBytes), { mode: 0o600, flush: true });
-      this.#noRoom = undefined;
+      this.#lastNoRoom = undefined;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOSPC' || code === 'EDQUOT') {
-        // The code is the database's, so that both are told in the same words.
-        throw this.#noRoom ?? Object.assign(new Error('no room', { cause: error }), { code: 'SQLITE_FULL' });
+        // With the database's code, both failures have one message.
+        throw (
+          this.#lastNoRoom ?? Object.assign(new Error('no room', { cause: error }), { code: 'SQLITE_FULL' })
+        );
       }
       throw error;
     } finally {
@@ -54,7 +58,7 @@ export class FileHealth {
     }
   }
 
-  /** Some network drives cannot be asked: only a delivery that does not fit tells. */
+  /** Some network drives cannot be asked: there, only a delivery that does not fit shows it. */
   async #isNearlyFull(): Promise<boolean> {
     try {
       const { bavail, bsize } = await statfs(this.#options.location);
@@ -65,10 +69,13 @@ export class FileHealth {
   }
 }
 
-/** A larger file is not looked at, in bytes: the check reads all of it. */
+/** In bytes. The check reads the whole file, so a larger one is not checked. */
 const mostChecked = 256 * 1024 * 1024;
 
-/** Looks for damaged pages. Resolves to what is damaged, in the database's words; undefined where nothing was found. */
+/**
+ * Looks for damaged pages. Resolves to the database's message; undefined where nothing was found, and for a file that is too large,
+ * locked or cannot be read.
+ */
 export async function checkIntegrity(path: string): Promise<string | undefined> {
   if (statSync(path).size > mostChecked) return undefined;
   const Libsql = await loadLibsql();
