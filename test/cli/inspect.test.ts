@@ -223,7 +223,7 @@ describe('leads listen --inspect', () => {
     const listener = await listen(['--token', 'secret', '--http', '--port', '0', '--inspect']);
     const [child = ''] = childrenOf(listener.child.pid);
     process.kill(Number(child), 'SIGKILL');
-    await expect.poll(() => listener.stderr()).toMatch(/the page of --inspect ended/);
+    await expect.poll(() => listener.stderr()).toMatch(/the page of --inspect ended \(SIGKILL\)/);
     expect((await deliver(listener.url, { id: 'a' })).status).toBe(200);
     expect(await listener.end('SIGINT')).toBe(0);
   });

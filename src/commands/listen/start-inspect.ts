@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { ConfigError, UsageError } from '../../errors.ts';
+import { ConfigError, messageOf, UsageError } from '../../errors.ts';
 import { rejectUnableToSign } from '../../sender/sign-request.ts';
 import type { Key, Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './command.ts';
@@ -18,15 +18,18 @@ const endingMs = 5_000;
 export async function startInspect(session: ListenSession, port: number) {
   const { context, stop } = session;
   const { program, messages, stderr } = context;
-  const [command, ...words] = program;
-  const child = spawn(command, [...words, ...pageWords(session, port)], {
+  const [command, ...args] = program;
+  const child = spawn(command, [...args, ...pageArgs(session, port)], {
     env: pageEnvironment(session),
     // The closed channel tells the page that this process ended.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const lines = createInterface(child.stderr as Readable);
-  // The event `close` does not come after `disconnect`.
-  const ended = Promise.all([once(child, 'exit'), once(lines, 'close')]).then(([[code]]) => code as unknown);
+  // Not the child's `close`: it does not come after `disconnect`. Its exit and the end of its stderr say the same.
+  const ended = Promise.all([once(child, 'exit'), once(lines, 'close')]).then(
+    ([[code, signal]]) => (code ?? signal) as number | string,
+    messageOf,
+  );
   const disconnect = (): void => {
     if (child.connected) child.disconnect();
   };
@@ -35,9 +38,9 @@ export async function startInspect(session: ListenSession, port: number) {
   let isStarted = false;
   const started = new Promise<void>((resolve) => {
     lines.on('line', (line) => {
-      if (!isStarted) firstLines.push(line);
-      else stderr.write(`${line}\n`);
-      if (isStarted || !line.includes('/#key=')) return;
+      if (isStarted) return void stderr.write(`${line}\n`);
+      firstLines.push(line);
+      if (!line.includes('/#key=')) return;
       isStarted = true;
       stderr.write(`${firstLines.join('\n')}\n`);
       resolve();
@@ -45,9 +48,9 @@ export async function startInspect(session: ListenSession, port: number) {
   });
   const first = await Promise.race([started.then(() => 'started'), ended.then(() => 'ended')]);
   if (first === 'ended' && !stop.signal.aborted) throw startError(firstLines, await ended);
-  void ended.then((code) => {
+  void ended.then((end) => {
     if (stop.signal.aborted) return;
-    messages.warn(`the page of --inspect ended with ${String(code)}: deliveries are received without it`);
+    messages.warn(`the page of --inspect ended (${end}): deliveries are received without it`);
   });
   return {
     async close(): Promise<void> {
@@ -59,15 +62,15 @@ export async function startInspect(session: ListenSession, port: number) {
   };
 }
 
-/** Its error names the flag of `leads inspect`, so the hint is left out. */
-function startError(lines: readonly string[], code: unknown): Error {
-  const reason = lines.find((line) => line.startsWith('error: ')) ?? `error: it ended with ${String(code)}`;
+/** The error of `leads inspect` comes without its hint, which names flags of that command. */
+function startError(lines: readonly string[], end: number | string): Error {
+  const reason = lines.find((line) => line.startsWith('error: ')) ?? `error: it ended (${end})`;
   const message = `the page of --inspect did not start: ${reason.slice('error: '.length)}`;
-  return code === 2 ? new UsageError(message) : new ConfigError(message);
+  return end === 2 ? new UsageError(message) : new ConfigError(message);
 }
 
-/** Other users of the machine can read these words, so that no secret is among them. */
-function pageWords({ flags, context, verifier }: ListenSession, port: number): readonly string[] {
+/** Other users of the machine can read these arguments, so that no secret is among them. */
+function pageArgs({ flags, context, verifier }: ListenSession, port: number): readonly string[] {
   const { profile, timeout, verbose, quiet, color } = context.globals;
   const targets = replayAddresses(flags);
   return [
@@ -79,14 +82,15 @@ function pageWords({ flags, context, verifier }: ListenSession, port: number): r
     ...(color ? [] : ['--no-color']),
     ...['--port', String(port)],
     ...targets.flatMap((url) => ['--replay-to', url.href]),
-    ...(targets.length === 0 ? [] : schemeWords(flags, verifier)),
+    ...(targets.length === 0 ? [] : schemeArgs(flags, verifier)),
   ];
 }
 
+/** An address with a password is left out: arguments are no place for one. */
 const replayAddresses = ({ forwardTo }: ListenOptions): readonly URL[] =>
   forwardTo.filter(({ username, password }) => username === '' && password === '');
 
-function schemeWords({ scheme, token, tokenFile }: ListenOptions, verifier: Verifier): readonly string[] {
+function schemeArgs({ scheme, token, tokenFile }: ListenOptions, verifier: Verifier): readonly string[] {
   if (signingKey(verifier) === undefined) return ['--no-verify'];
   const name = scheme ?? (token.length + tokenFile.length > 0 ? 'token' : undefined);
   return name === undefined ? [] : ['--scheme', name];
