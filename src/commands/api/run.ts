@@ -12,11 +12,10 @@ import { JsonIndenter } from '../../json/indent-json.ts';
 import { write } from '../../output/stdout.ts';
 
 export async function run(options: ApiOptions, context: Context): Promise<Outcome> {
-  rejectDuplicates(options);
+  rejectUnsendable(options);
   const { method, path, field, header, include, paginate } = options;
   const settings = await context.settings();
-  const isReading = method === 'GET' || method === 'HEAD';
-  const url = callUrl(settings.account().baseUrl, path, isReading ? field : []);
+  const url = callUrl(settings.account().baseUrl, path, isReading(method) ? field : []);
   const body = await requestBody(options, context);
   const service = await openService(context, { asksOnce: true });
   // A header of `--header` takes the place of ours, and so does an `accept` of the profile.
@@ -40,11 +39,14 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   return 'done';
 }
 
+/** The fields of these are the query. */
+const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
 /** Throws a `UsageError` for a body with two members of one name, and for a header that every request has. */
-function rejectDuplicates({ method: verb, field: fields, header }: ApiOptions): void {
+function rejectUnsendable({ method, field: fields, header }: ApiOptions): void {
   const names = fields.map(({ name }) => name);
   const duplicate = names.find((name, i) => names.indexOf(name) < i);
-  if (duplicate !== undefined && verb !== 'GET' && verb !== 'HEAD') {
+  if (duplicate !== undefined && !isReading(method)) {
     throw new UsageError(`--field: '${duplicate}' is given twice`, {
       hint: `several values are one list: '${duplicate}:=["a","b"]'`,
     });
@@ -58,13 +60,7 @@ function rejectDuplicates({ method: verb, field: fields, header }: ApiOptions): 
  * since the key would go along.
  */
 function callUrl(baseUrl: URL, path: string, query: readonly Field[]): URL {
-  // A path that begins with two slashes names another host, as in a browser.
-  const isWhole = /^([a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(path);
-  const url = !isWhole
-    ? urlBelow(baseUrl, path.startsWith('/') ? path : `/${path}`)
-    : URL.canParse(path, baseUrl.href)
-      ? new URL(path, baseUrl)
-      : undefined;
+  const url = resolvePath(baseUrl, path);
   if (url?.origin !== baseUrl.origin) {
     const where = url === undefined || url.origin === 'null' ? 'no http address' : url.origin;
     throw new UsageError(`'${path}' is at ${where}: the API key is for ${baseUrl.origin} only`, {
@@ -79,14 +75,21 @@ function callUrl(baseUrl: URL, path: string, query: readonly Field[]): URL {
   return url;
 }
 
+function resolvePath(baseUrl: URL, path: string): URL | undefined {
+  // A path that begins with two slashes names another host, as in a browser.
+  const isWhole = /^([a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(path);
+  if (!isWhole) return urlBelow(baseUrl, path.startsWith('/') ? path : `/${path}`);
+  return URL.canParse(path, baseUrl.href) ? new URL(path, baseUrl) : undefined;
+}
+
 /** A call sends a file's bytes, or the fields as JSON. Throws a `DataError` for a file that cannot be read. */
 async function requestBody(
   { method, input, field }: Pick<ApiOptions, 'method' | 'input' | 'field'>,
   { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
 ): Promise<Uint8Array | undefined> {
   if (input === undefined) {
-    const isQuery = method === 'GET' || method === 'HEAD' || field.length === 0;
-    return isQuery ? undefined : Buffer.from(bodyOf(field));
+    const hasNoBody = isReading(method) || field.length === 0;
+    return hasNoBody ? undefined : Buffer.from(bodyOf(field));
   }
   const failed = (cause: unknown): Error => {
     signal.throwIfAborted();
@@ -99,8 +102,8 @@ const bodyOf = (fields: readonly Field[]): string =>
   `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
 
 /**
- * Prints answers one behind the other: byte for byte in a pipe, and on a terminal what cannot drive it, without the key. A
- * page that does not end its last line gets a line break before the next one.
+ * Prints answers one after the other. In a pipe the body's bytes are unchanged; on a terminal, control characters are made
+ * harmless and the key is hidden. If a body does not end its last line, a line break comes before the next answer.
  */
 function answerPrinter({ stdout }: Pick<Context, 'stdout'>) {
   const isTerminal = stdout.isTTY === true;
@@ -114,13 +117,13 @@ function answerPrinter({ stdout }: Pick<Context, 'stdout'>) {
       const { headers, redactBody, body } = answer;
       await endLine();
       if (isHeadShown) await write(stdout, headOf(answer, isTerminal));
-      const draw = isTerminal ? drawn(/json/i.test(headers['content-type'] ?? '')) : undefined;
+      const terminal = isTerminal ? terminalText(/json/i.test(headers['content-type'] ?? '')) : undefined;
       for await (const chunk of isTerminal ? redactBody(body) : body) {
         if (chunk.length === 0) continue;
         endsLine = chunk.at(-1) === 0x0a;
-        await write(stdout, draw === undefined ? chunk : draw.text(chunk));
+        await write(stdout, terminal === undefined ? chunk : terminal.text(chunk));
       }
-      if (draw !== undefined) await write(stdout, draw.rest());
+      if (terminal !== undefined) await write(stdout, terminal.rest());
     },
     /** The prompt of a shell begins a line of its own. */
     end: async (): Promise<void> => {
@@ -140,17 +143,23 @@ const headOf = ({ status, statusText, rawHeaders, redact }: RawAnswer, isTermina
     .join('');
 
 /** JSON is indented and keeps its value there; of any other text, line breaks are what is left of its controls. */
-function drawn(isJson: boolean): { text: (chunk: Uint8Array) => string; rest: () => string } {
+function terminalText(isJson: boolean): { text: (chunk: Uint8Array) => string; rest: () => string } {
   const decoder = new TextDecoder();
   const indenter = new JsonIndenter();
-  const scrub = (text: string): string => {
+  const harmless = (text: string): string => {
     const lines = text.replaceAll('\r\n', '\n');
     return isJson
       ? indenter.indent(lines.split('\t').map(escapeJson).join('  '))
       : lines.split('\n').map(sanitize).join('\n');
   };
+  // A chunk may end within a line break.
+  let heldReturn = '';
   return {
-    text: (chunk) => scrub(decoder.decode(chunk, { stream: true })),
-    rest: () => scrub(decoder.decode()),
+    text: (chunk) => {
+      const text = heldReturn + decoder.decode(chunk, { stream: true });
+      heldReturn = text.endsWith('\r') ? '\r' : '';
+      return harmless(text.slice(0, text.length - heldReturn.length));
+    },
+    rest: () => harmless(heldReturn + decoder.decode()),
   };
 }

@@ -305,4 +305,19 @@ describe('leads api', () => {
     expect(first.stdout).toContain(String.raw`"a": "\u001b]52;c;x\u0007\u202e\u009b31m"`);
     expect(second.stdout).toMatch(/line 1\nline .*2\n$/);
   });
+
+  it.each(['application/json', 'text/plain'])(
+    'knows a line break of %s on a terminal where it comes in two pieces',
+    async (type) => {
+      const { env } = await answering((_, response, count) => {
+        // The key is looked for across pieces, which ends the first of them at an even or an odd place.
+        response.writeHead(200, { 'content-type': type }).end(`[1${'\r\n'.repeat(500)}${' '.repeat(count)}]`);
+      });
+      for (let count = 1; count <= 2; count += 1) {
+        const { stdout } = await leads(['api', '/x'], { env, terminal: 80 });
+        expect(stdout).toMatch(/^\[\s*1\s*\]\n$/);
+        expect(stdout).not.toContain('\r');
+      }
+    },
+  );
 });
