@@ -29,7 +29,7 @@ export function readDocument(body: Uint8Array, subject = 'the body'): Document {
   // Outside of brackets, such as in a form's body, no fault is described.
   const isContainer = json[start] === openBrace || json[start] === openBracket;
   if (end < 0 && !isContainer) return { ok: false, detail: `${subject} is not JSON` };
-  if (end === incomplete) return { ok: false, detail: `${subject} ends too early` };
+  if (end === incomplete) return { ok: false, detail: `${subject} is not JSON: it ends too early` };
   const unexpected = end < 0 ? unexpectedAt(end) : unexpectedAfter(json, end, json.length);
   if (unexpected === undefined)
     return { ok: true, json, start, end, row: scanner.lastRow(), hasByteOrderMark };

@@ -253,7 +253,7 @@ test.each([
   ['a secret inside', '{"scheme":"token","secret":"abc"}', "'secret' is no part of a scheme"],
   ['a misspelt key', '{"signatureheader":"X-Sig"}', "'signatureheader' is no part of a scheme"],
   ['broken JSON', broken, "webhook.scheme: the scheme is not JSON: unexpected 's' at byte 19"],
-  ['JSON that is cut off', '{"secret":"abc', 'webhook.scheme: the JSON ends too early'],
+  ['JSON that is cut off', '{"secret":"abc', 'webhook.scheme: the scheme is not JSON: it ends too early'],
   ['an unknown name', 'githib', "'githib' is no scheme, and there is no such file"],
   ['a file that is not there', '/no/such/file', 'there is no such file'],
   ['a file that is no JSON', file('secret abc'), 'the scheme is not JSON'],
