@@ -1,5 +1,5 @@
 import { DataError, UsageError } from '../errors.ts';
-import { type Delivery, trimBlanks } from '../webhook/delivery.ts';
+import type { Delivery } from '../webhook/delivery.ts';
 
 /** An HTTP request that was written down, as far as the form of writing holds it. */
 export interface Capture {
@@ -49,6 +49,19 @@ export function parseHeaderLine(line: string): readonly [name: string, value: st
   const name = line.slice(0, colon);
   return /\s/.test(name) ? undefined : [name, trimBlanks(line.slice(colon + 1))];
 }
+
+/**
+ * Removes blanks and line breaks only (RFC 9110, section 5.6.3). Header bytes are read as Latin-1, where the last byte of a UTF-8 `à`
+ * (C3 A0) is a no-break space, which `trim` would remove.
+ */
+function trimBlanks(value: string): string {
+  let [start, end] = [0, value.length];
+  while (isBlank(value.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end -= 1;
+  return value.slice(start, end);
+}
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
 /** Text of JSON as header bytes in Latin-1: characters beyond it were sent as UTF-8. */
 export const asHeaderBytes = (text: string): string =>

@@ -1,10 +1,9 @@
-import { invalidHeaderName } from './errors.ts';
 import { type Rejection, rejection } from './delivery-answer.ts';
 
 /** A complete HTTP request that pushes a lead to a receiver, not yet parsed. */
 export interface Delivery {
   readonly method: string;
-  /** Path and query exactly as in the request line. */
+  /** Path and query; from a socket, the target of the request line unchanged. */
   readonly path: string;
   /** Scheme, host, path and query, for schemes that sign the URL. */
   readonly url: string;
@@ -37,17 +36,17 @@ export function pathOf({ path }: Pick<Delivery, 'path'>): string {
 
 type AbsentReason = 'missing_credential' | 'missing_timestamp' | 'missing_nonce';
 
-/** The header must occur exactly once and not be empty; `absent` is the reason when it does not. */
+/** The header must occur exactly once and not be empty; `absent` is the reason where it is missing or empty. */
 export function soleHeader(
   delivery: Pick<Delivery, 'rawHeaders'>,
   name: string,
   absent?: AbsentReason,
 ): { ok: true; value: string } | Rejection {
   const values = headerValues(delivery, name);
-  return problemOfSole(values, name, absent) ?? { ok: true, value: values[0] ?? '' };
+  return rejectUnlessSole(values, name, absent) ?? { ok: true, value: values[0] ?? '' };
 }
 
-export function problemOfSole(
+export function rejectUnlessSole(
   values: readonly string[],
   name: string,
   absent: AbsentReason = 'missing_credential',
@@ -58,26 +57,4 @@ export function problemOfSole(
   }
   if (first) return undefined;
   return rejection(absent, `the header ${name} is ${first === undefined ? 'missing' : 'empty'}`);
-}
-
-/**
- * Removes only blanks and line breaks (RFC 9110, section 5.6.3): `trim` would also remove the last byte of `à`.
- */
-export function trimBlanks(value: string): string {
-  let [start, end] = [0, value.length];
-  while (isBlank(value.charCodeAt(start))) start += 1;
-  while (end > start && isBlank(value.charCodeAt(end - 1))) end -= 1;
-  return value.slice(start, end);
-}
-
-const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
-
-/** Connections and clients decide these: a client refuses to send another value. */
-const ofConnection = /^(connection|keep-alive|transfer-encoding|upgrade|expect|host|content-length)$/i;
-
-/** The name in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for a text that cannot be the name of a credential's header. */
-export function fieldName(name: string): string {
-  const isToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
-  if (isToken && !ofConnection.test(name)) return name.toLowerCase();
-  throw invalidHeaderName(name);
 }

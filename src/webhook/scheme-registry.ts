@@ -13,6 +13,7 @@ import {
 import { branded, type Preset, presets, schemeNames } from './presets.ts';
 import type { Scheme } from './scheme.ts';
 import {
+  credentialHeaderName,
   type SchemeOptions,
   type CustomOptions,
   type PartKey,
@@ -23,7 +24,7 @@ import {
 import { token } from './schemes/token.ts';
 import { defaultToleranceMs } from './timestamp.ts';
 import { templateScheme } from './schemes/template-scheme.ts';
-import { type Delivery, fieldName, headerValues } from './delivery.ts';
+import { type Delivery, headerValues } from './delivery.ts';
 import { parseDuration } from '../time/time-text.ts';
 
 export type { SchemeOptions } from './scheme-options.ts';
@@ -51,7 +52,7 @@ function presetScheme(
   { headerPrefix, toleranceMs }: Pick<SchemeOptions, 'headerPrefix' | 'toleranceMs'>,
 ): Scheme {
   const isBranded = preset.name === 'standard-webhooks' && headerPrefix !== undefined;
-  const renamed = isBranded ? branded(preset, fieldName(headerPrefix)) : preset;
+  const renamed = isBranded ? branded(preset, credentialHeaderName(headerPrefix)) : preset;
   const options = { ...renamed, toleranceMs: toleranceMs ?? renamed.toleranceMs ?? defaultToleranceMs };
   const scheme = templateScheme(options);
   if (renamed.otherNames === undefined) return scheme;
@@ -83,7 +84,7 @@ function byHeadersSent(first: Scheme, alternatives: readonly Scheme[]): Scheme {
 function custom(options: CustomOptions, toleranceMs: number): Scheme {
   const { timestampPrefix, prefix = '' } = options;
   if (options.signatureHeader === undefined) throw customWithoutHeader();
-  const signatureHeader = fieldName(options.signatureHeader);
+  const signatureHeader = credentialHeaderName(options.signatureHeader);
   const timestampHeader = nameOf(options.timestampHeader);
   const nonceHeader = nameOf(options.nonceHeader);
   const headers = [signatureHeader, timestampHeader, nonceHeader].filter((name) => name !== undefined);
@@ -108,7 +109,7 @@ function custom(options: CustomOptions, toleranceMs: number): Scheme {
 }
 
 const nameOf = (name: string | undefined): string | undefined =>
-  name === undefined ? undefined : fieldName(name);
+  name === undefined ? undefined : credentialHeaderName(name);
 
 /** An empty prefix overlaps with every other. */
 const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);

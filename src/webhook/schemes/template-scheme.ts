@@ -3,7 +3,7 @@ import type { Secret } from '../../secret.ts';
 import { hasLengthOf, kindOf, signatureForm, takesKey } from '../crypto/algorithms.ts';
 import { asymmetricKey, symmetricKey } from '../crypto/read-key.ts';
 import { decode, encode, matchingKey, type Signature, signatureOf } from '../crypto/signature.ts';
-import { type Delivery, headerValues, soleHeader, problemOfSole } from '../delivery.ts';
+import { type Delivery, headerValues, soleHeader, rejectUnlessSole } from '../delivery.ts';
 import {
   bodyNotSigned,
   keyNotOfAlgorithm,
@@ -281,7 +281,7 @@ function entryReader(format: SignatureHeaderFormat): (delivery: Delivery) => rea
   const isJoined = repeated ? (): boolean => false : joinedHeaderTest(format);
   return (delivery) => {
     const values = headerValues(delivery, header);
-    const problem = repeated && values.length > 1 ? undefined : problemOfSole(values, header);
+    const problem = repeated && values.length > 1 ? undefined : rejectUnlessSole(values, header);
     if (problem !== undefined) return problem;
     if (values.some(isJoined)) {
       return rejection('repeated_credential', `the header ${header} holds more than one value`);

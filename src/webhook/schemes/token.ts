@@ -1,10 +1,10 @@
 import { symmetricKey } from '../crypto/read-key.ts';
 import { equalsKey } from '../crypto/signature.ts';
-import { type Delivery, fieldName, soleHeader } from '../delivery.ts';
+import { type Delivery, soleHeader } from '../delivery.ts';
 import { emptyToken, formatWithoutTime, headersNotApart, unsendableToken } from '../errors.ts';
 import type { Scheme } from '../scheme.ts';
 import { type Rejection, rejection } from '../delivery-answer.ts';
-import type { SchemeOptions } from '../scheme-options.ts';
+import { credentialHeaderName, type SchemeOptions } from '../scheme-options.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 
 /** The specification, section 5, sets this name. */
@@ -24,9 +24,9 @@ export function token(options: TokenOptions, toleranceMs: number): Scheme {
   const { tokenHeader = defaultTokenHeader, timestampFormat = 'unix' } = options;
   if (options.timestampHeader === undefined && options.timestampFormat !== undefined)
     throw formatWithoutTime();
-  const header = fieldName(tokenHeader);
+  const header = credentialHeaderName(tokenHeader);
   const [timeHeader, nonceHeader] = [options.timestampHeader, options.nonceHeader].map((name) =>
-    name === undefined ? undefined : fieldName(name),
+    name === undefined ? undefined : credentialHeaderName(name),
   );
   const plainHeaders = [timeHeader, nonceHeader].filter((name) => name !== undefined);
   if (new Set([header, ...plainHeaders]).size <= plainHeaders.length) throw headersNotApart('token');
