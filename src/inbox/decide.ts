@@ -1,7 +1,7 @@
 import { sha256 } from '../json/bytes.ts';
 import { leadBytes } from '../lead/raw-lead.ts';
 import { type OtherDelivery, type Rejection, rejection } from '../webhook/delivery-answer.ts';
-import { type DeliveryContent, memberIds, remainingContent } from './delivery-record.ts';
+import { type DeliveryContent, memberIds, remainingContent } from './remaining-content.ts';
 import type { Arrival, ErasedLead, RejectedDelivery, TakenVerdict, TakeResult } from './inbox.ts';
 import { payloadDiff } from '../json/payload-diff.ts';
 import type { Value } from './sql/row.ts';
@@ -149,7 +149,7 @@ export interface Changes {
   readonly repeats: ReadonlyMap<string, number>;
   /** Leads with more repeats than are kept, of those that have another payload than the first one, or of the others. */
   readonly trimmed: readonly { readonly id: string; readonly differs: boolean }[];
-  readonly untaken: ReadonlySet<'rejected' | 'other'>;
+  readonly rejectedKinds: ReadonlySet<'rejected' | 'other'>;
 }
 
 /**
@@ -183,7 +183,7 @@ class Decision {
   readonly #contents: Value[][] = [];
   readonly #forwards: Value[][] = [];
   readonly #trimmed = new Map<string, Changes['trimmed'][number]>();
-  readonly #untaken = new Set<'rejected' | 'other'>();
+  readonly #rejectedKinds = new Set<'rejected' | 'other'>();
   readonly #pushed = new Set<string>();
   #seq: number;
   #bytesToCompare = maxComparedBytes;
@@ -216,7 +216,7 @@ class Decision {
           .map(([id, { attempts }]) => [id, attempts - (this.#stored.leads.get(id)?.attempts ?? 0)]),
       ),
       trimmed: [...this.#trimmed.values()],
-      untaken: this.#untaken,
+      rejectedKinds: this.#rejectedKinds,
     };
   }
 
@@ -336,7 +336,7 @@ class Decision {
     content: DeliveryContent,
   ): void {
     this.#seq += 1;
-    this.#untaken.add(verdict.kind);
+    this.#rejectedKinds.add(verdict.kind);
     const id = leadId === undefined ? null : toColumn(leadId);
     const body = content.body.subarray(0, maxRejectedBody);
     this.#addDelivery({ arrival: { delivery }, id }, verdict, { ...content, body });

@@ -23,6 +23,9 @@ export interface StoreOptions {
   readonly warn: (warning: Problem) => void;
 }
 
+/** The value of a stored header whose own value was a credential. */
+export const redacted = '[redacted]';
+
 /** Rejected deliveries that are kept: the newest. */
 export const maxRejectedKept = 1000;
 

@@ -2,7 +2,7 @@ import type { RedactDelivery } from '../inbox/store-options.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type Key, type Scheme, unverified, type Verifier } from '../webhook/scheme.ts';
-import { redacted } from '../inbox/delivery-record.ts';
+import { redacted } from '../inbox/store-options.ts';
 
 /** Up to so many replaced secrets are still taken out of what is stored: each costs every delivery a search. */
 const mostFormer = 20;

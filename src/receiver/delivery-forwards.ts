@@ -1,5 +1,5 @@
 import type { Arrival } from '../inbox/inbox.ts';
-import { remainingDelivery } from '../inbox/delivery-record.ts';
+import { remainingDelivery } from '../inbox/remaining-content.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { Claim } from './forward-attempts.ts';
 import type { ForwardWorker } from './forward-worker.ts';

@@ -4,7 +4,7 @@ import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import type { Scheme, Verifier } from '../webhook/scheme.ts';
 import { atPublicUrl } from '../webhook/scheme-registry.ts';
-import { redacted } from '../inbox/delivery-record.ts';
+import { redacted } from '../inbox/store-options.ts';
 
 type Headers = Delivery['rawHeaders'];
 

@@ -1,5 +1,5 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
-import { redacted } from '../inbox/delivery-record.ts';
+import { redacted } from '../inbox/store-options.ts';
 import type { ClaimedLead, Inbox, StoredDelivery } from '../inbox/inbox.ts';
 import { leadBytes } from '../lead/raw-lead.ts';
 import { readStoredLead } from '../lead/read-leads.ts';

@@ -108,7 +108,11 @@ describe('a batch', () => {
       { ...lead('a'), nonce: 'n' },
       { ...lead('b'), nonce: 'n' },
     ];
-    const { results, nonces, deliveries, untaken } = decide([item(a), item(b), item(a)], nothing, context);
+    const { results, nonces, deliveries, rejectedKinds } = decide(
+      [item(a), item(b), item(a)],
+      nothing,
+      context,
+    );
     expect(results.flat().map(({ kind }) => kind)).toEqual(['accepted', 'rejected', 'duplicate']);
     expect(nonces.get('n')).toMatchObject({ expires: 600 });
     expect(deliveries.map((row) => [row[2], row[3]])).toEqual([
@@ -116,7 +120,7 @@ describe('a batch', () => {
       ['b', 'rejected'],
       ['a', 'duplicate'],
     ]);
-    expect([...untaken]).toEqual(['rejected']);
+    expect([...rejectedKinds]).toEqual(['rejected']);
     const bound = (expires: number) => ({
       ...nothing,
       nonces: new Map([['n', { digest: sha256(bodyOf('x')), expires }]]),

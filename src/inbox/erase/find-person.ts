@@ -1,6 +1,6 @@
 import { isTestId, leadBytes } from '../../lead/raw-lead.ts';
 import type { InboxReader, StoredDelivery } from '../inbox.ts';
-import { memberIds } from '../delivery-record.ts';
+import { memberIds } from '../remaining-content.ts';
 import { idsOfContact, isContactOf, type Person, readableIn } from './person.ts';
 
 interface FoundLead {

@@ -1,6 +1,6 @@
 import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json, parseExact } from '../../json/exact.ts';
-import { memberIds } from '../delivery-record.ts';
+import { memberIds } from '../remaining-content.ts';
 
 /** Names a person whose data is looked for: by the id of a lead, or by an e-mail address or a phone number. */
 export interface Person {

@@ -1,7 +1,6 @@
-import { verdictRead } from '../delivery-record.ts';
 import type { Driver } from '../driver.ts';
 import { type CountQuery, type DeliveryCount, mostAttemptsCounted, type Source } from '../query-types.ts';
-import { numberOf, numbersIn, optionalNumber, type Row, textOf } from './row.ts';
+import { numberOf, numbersIn, optionalNumber, type Row, textOf, verdictOfRow } from './row.ts';
 import { raw, sql } from './statement.ts';
 
 const rowsPerStep = 10_000;
@@ -48,7 +47,7 @@ function countOf(row: Row): DeliveryCount {
   const reason = textOf(row['reason']) === '' ? undefined : textOf(row['reason']);
   return {
     part: numberOf(row['part']),
-    verdict: verdictRead(row['verdict'], reason),
+    verdict: verdictOfRow(row['verdict'], reason),
     reason,
     source: textOf(row['source']) as Source,
     attempt: numberOf(row['attempts']),

@@ -1,6 +1,5 @@
 import type { Span } from '../../json/members.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
-import { kindRead, otherEvent, verdictRead } from '../delivery-record.ts';
 import type { DatabaseReader } from '../driver.ts';
 import type {
   AttemptKind,
@@ -15,14 +14,17 @@ import type {
 import type { DroppedRepeats, StoredLeadQuery } from '../inbox.ts';
 import type { Dialect } from './dialect.ts';
 import {
+  attemptKindOfRow,
   bytesOf,
   numberOf,
   optionalNumber,
   optionalText,
+  otherEvent,
   type Row,
   type Rows,
   textOf,
   textsIn,
+  verdictOfRow,
 } from './row.ts';
 import { fromColumn, type Query, raw, sql, toColumn } from './statement.ts';
 
@@ -183,7 +185,7 @@ function deliveryOf(row: Row, { headers, body }: Content): StoredDelivery {
     seq: numberOf(row['seq']),
     receivedAt: numberOf(row['received_at']),
     leadId: lead === undefined ? undefined : fromColumn(lead),
-    verdict: verdictRead(row['verdict'], reason),
+    verdict: verdictOfRow(row['verdict'], reason),
     reason,
     detail: detail === undefined ? undefined : fromColumn(detail),
     status: numberOf(row['status']),
@@ -222,7 +224,7 @@ const resultOf = (
   answer: fromColumn(answer),
   at: endedAt,
   durationMs,
-  kind: kindRead(kind, source),
+  kind: attemptKindOfRow(kind, source),
   address: address ?? undefined,
 });
 
@@ -285,7 +287,7 @@ function receiptsIn(row: Row): readonly StoredReceipt[] {
       seq: Number(seq),
       receivedAt: Number(times[i]),
       leadId: typeof id === 'string' ? fromColumn(id) : undefined,
-      verdict: verdictRead(verdicts[i], reason),
+      verdict: verdictOfRow(verdicts[i], reason),
       reason,
       attempt: Number(attempts[i]),
       source: textOf(sources[i]) as Source,

@@ -1,10 +1,10 @@
-import { erasedIdDigest, hasMemberId, remainingContent, remainingPath } from '../delivery-record.ts';
+import { erasedIdDigest, hasMemberId, remainingContent, remainingPath } from '../remaining-content.ts';
 import type { Driver } from '../driver.ts';
 import type { ErasedCounts, Erasure } from '../inbox.ts';
 import { placeOf } from './deliveries.ts';
 import type { Dialect } from './dialect.ts';
 import { dropDeliveries } from './removal.ts';
-import { erasedLeadOf } from './store-batch.ts';
+import { leadHistoryOf } from './store-batch.ts';
 import { bytesOf, numberOf, optionalNumber, type Rows, textOf } from './row.ts';
 import { ask, sql, toColumn, type Work } from './statement.ts';
 
@@ -55,7 +55,7 @@ export function* eraseLeads(
     isKnown = true;
     if (lead !== undefined) counts.leads += 1;
     if (waiting !== undefined) counts.waiting += 1;
-    const { seq, firstAt, attempts } = erasedLeadOf(first);
+    const { seq, firstAt, attempts } = leadHistoryOf(first);
     const digest = erasedIdDigest(key, leadId);
     yield [
       sql`INSERT INTO @erased VALUES (${digest}, ${seq}, ${firstAt}, ${attempts}) ON CONFLICT DO NOTHING`,

@@ -1,3 +1,6 @@
+import type { OtherDelivery } from '../../webhook/delivery-answer.ts';
+import type { AttemptKind, Source, VerdictKind } from '../query-types.ts';
+
 /** A value of a column. Numbers are whole. */
 export type Value = string | number | null | Uint8Array;
 
@@ -27,3 +30,12 @@ export const textsIn = (joined: Row[string] | undefined): readonly string[] => {
 };
 
 export const numbersIn = (joined: Row[string] | undefined): readonly number[] => textsIn(joined).map(Number);
+
+export const otherEvent: OtherDelivery['reason'] = 'other_event';
+
+/** Other events are stored as rejected deliveries with a reason of their own. */
+export const verdictOfRow = (stored: unknown, reason: string | undefined): VerdictKind =>
+  reason === otherEvent ? 'other' : (stored as VerdictKind);
+
+export const attemptKindOfRow = (kind: AttemptKind, source: Source): AttemptKind =>
+  kind === 'forward' && source === 'backfill' ? 'repair' : kind;

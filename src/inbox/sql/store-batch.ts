@@ -6,13 +6,13 @@ import {
   leadsIn,
   type StoredState,
 } from '../decide.ts';
-import { erasedIdDigest, otherEvent } from '../delivery-record.ts';
+import { erasedIdDigest } from '../remaining-content.ts';
 import type { ErasedLead } from '../inbox.ts';
 import { payload } from './deliveries.ts';
 import { maxComparedBytes, maxRejectedKept, maxRepeatsKept } from '../store-options.ts';
 import type { Dialect } from './dialect.ts';
 import { dropDeliveries } from './removal.ts';
-import { bytesOf, numberOf, numbersIn, type Row, type Rows, textOf, type Value } from './row.ts';
+import { bytesOf, numberOf, numbersIn, otherEvent, type Row, type Rows, textOf, type Value } from './row.ts';
 import { ask, type Query, sql, type Work } from './statement.ts';
 
 /** First payloads that are looked up for one batch at most: others count as not compared. */
@@ -25,13 +25,17 @@ export function* loadStoredState(
   batch: readonly BatchItem[],
 ): Work<StoredState> {
   const keys = keysOf(batch);
-  const [erasedRows = [], leadRows = [], nonceRows = []] = yield [
+  const leadQueries = keys.leads.size === 0 ? [] : [leadsQuery(dialect, [...keys.leads])];
+  const nonceQueries = keys.nonces.size === 0 ? [] : [noncesQuery(dialect, [...keys.nonces])];
+  const [erasedRows = [], ...rows] = yield [
     sql`SELECT 1 AS one FROM @erased LIMIT 1`,
-    ...(keys.leads.size === 0 ? [] : [leadsQuery(dialect, [...keys.leads])]),
-    ...(keys.nonces.size === 0 ? [] : [noncesQuery(dialect, [...keys.nonces])]),
+    ...leadQueries,
+    ...nonceQueries,
   ];
+  const leadRows = rows.slice(0, leadQueries.length).flat();
+  const nonceRows = rows.slice(leadQueries.length).flat();
   const leads = new Map(
-    leadRows.map((row) => [textOf(row['id']), { ...erasedLeadOf(row), digest: bytesOf(row['digest']) }]),
+    leadRows.map((row) => [textOf(row['id']), { ...leadHistoryOf(row), digest: bytesOf(row['digest']) }]),
   );
   const nonces = new Map(
     nonceRows.map((row): [string, BoundNonce] => [
@@ -95,13 +99,13 @@ export function* erasedLeads(
         ON digest = ${dialect.unhex('asked.value')}`,
     );
     for (const row of rows) {
-      erased.set(byDigest.get(textOf(row['digest'])) ?? '', erasedLeadOf(row));
+      erased.set(byDigest.get(textOf(row['digest'])) ?? '', leadHistoryOf(row));
     }
   }
   return erased;
 }
 
-export const erasedLeadOf = (row: Row): ErasedLead => ({
+export const leadHistoryOf = (row: Row): ErasedLead => ({
   seq: numberOf(row['seq']),
   firstAt: numberOf(row['first_at']),
   attempts: numberOf(row['attempts']),
@@ -118,7 +122,7 @@ function* firstPayloads(dialect: Dialect, seqs: readonly number[]): Work<Readonl
 }
 
 export function* saveChanges(dialect: Dialect, changes: Changes, noncesNow: number): Work<void> {
-  const { deliveries, contents, leads, forwards, nonces, repeats, trimmed, untaken } = changes;
+  const { deliveries, contents, leads, forwards, nonces, repeats, trimmed, rejectedKinds } = changes;
   const bound = [...nonces].map(([nonce, { digest, expires }]): Value[] => [nonce, digest, expires]);
   const insertions = [
     { into: 'deliveries', rows: deliveries },
@@ -132,7 +136,7 @@ export function* saveChanges(dialect: Dialect, changes: Changes, noncesNow: numb
   yield [...insertions, ...counted];
   if (bound.length > 0) yield* bindNonces(dialect, bound, noncesNow);
   for (const { id, differs } of trimmed) yield* trimRepeats(dialect, id, differs);
-  for (const kind of untaken) yield* trimRejected(dialect, kind);
+  for (const kind of rejectedKinds) yield* trimRejected(dialect, kind);
 }
 
 /** Expired nonces that are removed for each one that is added: they become fewer faster than they become more. */
@@ -141,6 +145,7 @@ const noncesRemovedPerAdded = 2;
 function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now: number): Work<void> {
   const nonces = bound.map(([nonce = null]) => nonce);
   yield [
+    // An expired nonce may be bound again: its old row goes first.
     sql`DELETE FROM @nonces WHERE nonce IN (SELECT value FROM ${dialect.each(nonces)})`,
     { into: 'nonces', rows: bound },
     sql`DELETE FROM @nonces WHERE nonce IN (SELECT nonce FROM @nonces WHERE expires <= ${now} ORDER BY expires
@@ -148,13 +153,14 @@ function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now
   ];
 }
 
+/** SQLite takes OFFSET only behind a LIMIT. */
 const allRows = 1_000_000_000;
 
-/** Drops the oldest deliveries of those, beyond the newest that are kept. Gives their number. */
-function* dropOldest(dialect: Dialect, those: Query, newest: number): Work<number> {
+/** Drops all of these deliveries but the newest ones. Gives the number of the dropped ones. */
+function* dropOldest(dialect: Dialect, where: Query, keep: number): Work<number> {
   const rows: Rows = yield* ask(
-    sql`SELECT ${dialect.joined('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${those}
-      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${newest}) AS old`,
+    sql`SELECT ${dialect.joined('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${where}
+      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${keep}) AS old`,
   );
   const seqs = numbersIn(rows[0]?.['seqs']);
   if (seqs.length > 0) yield* dropDeliveries(dialect, seqs);
@@ -163,8 +169,8 @@ function* dropOldest(dialect: Dialect, those: Query, newest: number): Work<numbe
 
 /** Keeps the newest repeats of a lead, and counts the others. */
 function* trimRepeats(dialect: Dialect, id: string, differs: boolean): Work<void> {
-  const those = sql`lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.truth(!differs)}`;
-  const dropped = yield* dropOldest(dialect, those, maxRepeatsKept);
+  const where = sql`lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.truth(!differs)}`;
+  const dropped = yield* dropOldest(dialect, where, maxRepeatsKept);
   if (dropped === 0) return;
   const [differing, same] = differs ? [dropped, 0] : [0, dropped];
   yield [

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
-import { redacted } from '../../inbox/delivery-record.ts';
+import { redacted } from '../../inbox/store-options.ts';
 import { maxRejectedBody } from '../../inbox/store-options.ts';
 import { utf8, bufferOf } from '../../json/bytes.ts';
 import { curlCommand } from '../../output/curl-command.ts';

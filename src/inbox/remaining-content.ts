@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { OtherDelivery } from '../webhook/delivery-answer.ts';
-import type { AttemptKind, Source, StoredDelivery, VerdictKind } from './query-types.ts';
-import { utf8 } from '../json/bytes.ts';
+import type { StoredDelivery } from './query-types.ts';
+import { closeBracket, comma, openBracket, utf8 } from '../json/bytes.ts';
 import type { Span } from '../json/members.ts';
+import { redacted } from './store-options.ts';
 
 export interface DeliveryContent {
   readonly path: string;
@@ -11,16 +11,7 @@ export interface DeliveryContent {
   readonly body: Uint8Array;
 }
 
-export const verdictRead = (stored: unknown, reason: string | undefined): VerdictKind =>
-  reason === otherEvent ? 'other' : (stored as VerdictKind);
-
-export const kindRead = (kind: AttemptKind, source: Source): AttemptKind =>
-  kind === 'forward' && source === 'backfill' ? 'repair' : kind;
-
-export const otherEvent: OtherDelivery['reason'] = 'other_event';
-
 const space = 0x20;
-const [openBracket, comma, closeBracket] = Buffer.from('[,]');
 
 /**
  * Makes the body of a delivery of several leads of which only those at `places` remain: a JSON array of their bytes, at the
@@ -29,8 +20,8 @@ const [openBracket, comma, closeBracket] = Buffer.from('[,]');
 function remainingBody(body: Uint8Array, places: readonly Span[]): Uint8Array {
   const remaining = Buffer.alloc(body.length, space);
   const ordered = [...places].sort((a, b) => a.start - b.start);
-  const set = (position: number, byte: number | undefined): void => {
-    if (position >= 0 && position < remaining.length && byte !== undefined) remaining[position] = byte;
+  const set = (position: number, byte: number): void => {
+    if (position >= 0 && position < remaining.length) remaining[position] = byte;
   };
   for (const [i, { start, end }] of ordered.entries()) {
     remaining.set(body.subarray(start, end), start);
@@ -41,12 +32,11 @@ function remainingBody(body: Uint8Array, places: readonly Span[]): Uint8Array {
   return remaining;
 }
 
-export const redacted = '[redacted]';
-
 /** Headers may hold anything of an erased lead; what the app needs to read the body stays, and that there was a credential. */
 const remainingHeaders = (headers: Delivery['rawHeaders']): Delivery['rawHeaders'] =>
   headers.filter(([name, value]) => value === redacted || /^content-type$/i.test(name));
 
+/** A query may name a person. */
 export const remainingPath = (path: string): string => path.replace(/[?#].*$/s, '');
 
 /** A delivery of several leads, of which only those at `places` remain. */
@@ -69,7 +59,7 @@ export const remainingContent = (
 
 /**
  * A keyed digest stays of the id of an erased lead, so that the id cannot be found by trying likely ones without the inbox.
- * `key`: of the inbox. No name of a target begins as the text does, so that the key may serve for both.
+ * `key`: of the inbox. Names of targets are digested under it, too; none begins with `erased `.
  */
 export const erasedIdDigest = (key: Uint8Array, leadId: string): Buffer =>
   // The id is digested as JSON, in which half a surrogate pair has a form of its own.
@@ -77,7 +67,7 @@ export const erasedIdDigest = (key: Uint8Array, leadId: string): Buffer =>
     .update(`erased ${JSON.stringify(leadId)}`)
     .digest();
 
-/** The ids in a rejected body are looked up: so many at most. */
+/** Ids that are looked up of one rejected body: about as many as the 16 KiB that are kept of it can hold. */
 const mostIds = 2000;
 
 const member =
@@ -85,7 +75,7 @@ const member =
 
 /**
  * Gives the value of each member `id` in a body, at any depth, the first `limit` of them. The ids of its leads are
- * among them, even if it was cut short or is no JSON.
+ * among them, up to the limit, even if it was cut short or is no JSON.
  */
 export function memberIds(body: Uint8Array, limit = mostIds): readonly string[] {
   const ids = new Set<string>();
