@@ -11,7 +11,7 @@ import { junitSuite, printReportJson, printReportText } from '../../output/repor
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { formatSeconds } from '../../time/time-text.ts';
-import { checkReportPlace, writeJunitFile } from '../flags/report-file.ts';
+import { rejectForeignFile, writeJunitFile } from './result-file.ts';
 import { runCommand } from '../../receiver/targets/run-command.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
@@ -30,8 +30,8 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
     });
   }
   const baseline = options.baseline === undefined ? new Set<string>() : await readBaseline(options.baseline);
-  if (junit !== undefined) await checkReportPlace(junit, 'junit');
-  if (writeBaseline !== undefined) await checkReportPlace(writeBaseline, 'write-baseline');
+  if (junit !== undefined) await rejectForeignFile(junit, 'junit');
+  if (writeBaseline !== undefined) await rejectForeignFile(writeBaseline, 'write-baseline');
 
   const checked = await checkReceiver(url, selected, options, context);
   const report = checkReport({ ...checked, baseline, strict });
@@ -45,7 +45,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
     );
   }
   if (writeBaseline === undefined) return report.isInOrder ? 'done' : 'problems';
-  await checkReportPlace(writeBaseline, 'write-baseline');
+  await rejectForeignFile(writeBaseline, 'write-baseline');
   await writeWhole(writeBaseline, baselineText(checked.reports, baseline));
   const failing = checked.reports.filter(({ finding }) => finding.result === 'fail').length;
   context.messages.say(`wrote ${writeBaseline}: ${failing} known to fail`);

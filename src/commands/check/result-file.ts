@@ -15,8 +15,11 @@ const kinds = {
   'write-baseline': { name: 'baseline', pattern: /^\s*\{[^]*"failing"\s*:\s*\[/ },
 } as const;
 
-/** Throws a `UsageError` for an existing file of another kind, which is the operator's, and an `OutputError`. */
-export async function checkReportPlace(path: string, flag: keyof typeof kinds): Promise<void> {
+/**
+ * Throws a `UsageError` for an existing file of another kind, which is the operator's, and an `OutputError` for one that cannot be
+ * read.
+ */
+export async function rejectForeignFile(path: string, flag: keyof typeof kinds): Promise<void> {
   const place = await findOutputPlace(path);
   if (place.kind !== 'file' || place.mode === undefined) return;
   const beginning = await withOutputErrors(path, () => beginningOf(place.path));
@@ -38,8 +41,8 @@ async function beginningOf(path: string): Promise<string> {
   }
 }
 
-/** Writes `--junit FILE`. Throws as `checkReportPlace` does. */
+/** Writes `--junit FILE`. Throws as `rejectForeignFile` does: another file may have come there during the run. */
 export async function writeJunitFile(path: string, suite: TestSuite): Promise<void> {
-  await checkReportPlace(path, 'junit');
+  await rejectForeignFile(path, 'junit');
   await writeWhole(path, junitDocument(suite));
 }
