@@ -3,7 +3,7 @@ import {
   closeBrace,
   closeBracket,
   colon,
-  endOfString,
+  endOfStringBytes,
   openBrace,
   openBracket,
   quote,
@@ -52,7 +52,7 @@ function shapeOf(record: Uint8Array): number {
     const byte = record[i];
     if (byte === quote) {
       const start = i + 1;
-      i = endOfString(record, i) - 1;
+      i = endOfStringBytes(record, i) - 1;
       if (record[i + 1] === colon) for (let index = start; index <= i; index += 1) mix(record[index] ?? 0);
     } else if (
       byte === openBrace ||

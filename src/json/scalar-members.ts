@@ -4,7 +4,7 @@ import {
   closeBracket,
   comma,
   endOfContainer,
-  endOfString,
+  endOfStringBytes,
   openBrace,
   openBracket,
   quote,
@@ -117,7 +117,7 @@ function stepNamed(steps: readonly Step[], json: Uint8Array, start: number, end:
 
 function endOfValue(json: Uint8Array, start: number): number {
   const first = json[start];
-  if (first === quote) return endOfString(json, start);
+  if (first === quote) return endOfStringBytes(json, start);
   if (first === openBrace || first === openBracket) return endOfContainer(json, start);
   for (let position = start; ; position += 1) {
     const byte = json[position];

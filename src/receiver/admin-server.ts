@@ -38,7 +38,7 @@ export function openAdminServer(options: AdminServerOptions): Promise<HttpServer
 /** Answers `/livez`, `/readyz` and `/metrics`. Nothing here needs a credential, shows one, or changes anything. */
 function adminAnswers({ host, whyNotReady, metrics }: AdminServerOptions): HttpServerOptions['handle'] {
   // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
-  const guard = isLoopbackAddress(host) ? hostGuard(undefined, () => undefined) : undefined;
+  const guard = isLoopbackAddress(host) ? hostGuard(undefined) : undefined;
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {
     '/livez': () => Promise.resolve(line(200, 'alive')),
     '/readyz': async () => {

@@ -7,20 +7,21 @@ export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Reje
 /**
  * A receiver that any client may deliver to over plain HTTP needs it: a page in a browser on this machine could reach it by a
  * name of its own that it lets resolve to us (DNS rebinding). `Host`, and `Origin` where one is sent, must be a loopback
- * name or `name`, as in a URL: IPv6 in brackets.
+ * name or `ownHost`, as in a URL: IPv6 in brackets. `onForeign` is told of a foreign `Host` alone, which a tunnel may send; not of an
+ * `Origin`.
  */
-export function hostGuard(name: string | undefined, onForeign: (host: string) => void): HostGuard {
+export function hostGuard(ownHost: string | undefined, onForeign?: (host: string) => void): HostGuard {
   const isOwn = (url: string): boolean => {
     if (!URL.canParse(url)) return false;
     const { hostname } = new URL(url);
-    return isLoopback(hostname) || hostname === name?.toLowerCase();
+    return isLoopback(hostname) || hostname === ownHost?.toLowerCase();
   };
   return (delivery) => {
     const urls = [delivery.url, ...headerValues(delivery, 'host').map((host) => `http://${host}`)];
     const foreign = urls.find((url) => !isOwn(url));
     if (foreign !== undefined) {
       const host = foreign.replace(/^https?:\/\//i, '').replace(/\/.*/, '');
-      onForeign(host);
+      onForeign?.(host);
       return rejection('foreign_host', `the request is for the host '${host}'`);
     }
     const origin = headerValues(delivery, 'origin').find((value) => !isOwn(value));

@@ -91,7 +91,7 @@ function answerRequest(
   return errorResponse(404, 'not_found', `Leads are listed at ${path}.`);
 }
 
-const rejectForeign = hostGuard(undefined, () => undefined);
+const rejectForeign = hostGuard(undefined);
 
 /** Shows every attempt to programs on this machine, and to no page in its browser. */
 function answerDeliveriesRequest(

@@ -4,7 +4,7 @@ export const otherValues = '(other)';
 
 /** At most so many different values of a field are counted apart, and at most so many UTF-16 units of text. */
 export const mostValues = 100_000;
-const mostText = 16 * 1024 * 1024;
+export const mostText = 16 * 1024 * 1024;
 
 interface RankedCounts {
   /** Most frequent first; equally frequent ones in the order of their UTF-16 units. */

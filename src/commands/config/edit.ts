@@ -8,25 +8,29 @@ import { ConfigError } from '../../errors.ts';
 export async function editConfig(_options: unknown, context: Context): Promise<Outcome> {
   const { env, paths, platform } = context;
   const path = configFile(paths.configDir);
+  // This makes the file, private to the user, where there is none.
   await updateConfig(context, (config) => config).catch((error: unknown) => {
     // The editor is for files that cannot be read.
     if (!(error instanceof ConfigError)) throw error;
   });
   const fallback = platform === 'win32' ? 'notepad' : 'vi';
   const editor = [env['VISUAL'], env['EDITOR']].find((name) => name !== undefined && name !== '') ?? fallback;
-  const code = await exitCodeOf(editor, path, platform);
+  const code = await runEditor(editor, path, platform);
   if (code !== 0) {
     throw new ConfigError(`the editor '${editor}' ended with ${code ?? 'a signal'}`, {
       hint: 'set EDITOR to one that there is, such as EDITOR=nano',
     });
   }
-  // This reads the file for the first time.
+  // Checks what was saved: this parses the file, which the run had not done, and `baseUrl` throws for a bad URL.
   const { baseUrl: _ } = await context.settings();
   return 'done';
 }
 
-/** An editor is a command with flags of its own, as git and crontab read it. */
-function exitCodeOf(editor: string, path: string, platform: string): Promise<number | null> {
+/**
+ * Runs an editor, which is a command with flags of its own, as git and crontab read it. Gives its exit code; null after a signal,
+ * 127 where it cannot be started.
+ */
+function runEditor(editor: string, path: string, platform: string): Promise<number | null> {
   const [program, words] =
     platform === 'win32' ? [editor, [path]] : ['/bin/sh', ['-c', `${editor} "$1"`, editor, path]];
   return new Promise((resolve) => {

@@ -9,13 +9,13 @@ import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing.ts';
 import { checkExpectations } from '../../stats/expectations.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
-import { mostValues } from '../../stats/value-counts.ts';
+import { mostText, mostValues } from '../../stats/value-counts.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import type { StatsOptions } from './command.ts';
 import { planStats, type Stats, type StatsPlan, statsOf } from './plan.ts';
 
 export async function run(options: StatsOptions, context: Context): Promise<Outcome> {
-  rejectUnmeasured(options);
+  rejectReceiptMeasures(options);
   const { clock, messages, stdout, globals } = context;
   const { format, inbox, expect } = options;
   const { dialect } = await context.settings();
@@ -24,7 +24,7 @@ export async function run(options: StatsOptions, context: Context): Promise<Outc
   const stats = await count(options, plan, context);
   const { leads } = stats;
   for (const key of leads.fullFacets) {
-    const bounds = `those that came after the first ${grouped(mostValues)}, or 16 MiB, are counted as (other)`;
+    const bounds = `those that came after the first ${grouped(mostValues)}, or ${Math.floor(mostText / 1e6)} million characters, are counted as (other)`;
     messages.note(`full ${key}`, `'${key}' has too many different values to count each: ${bounds}`);
   }
   const checked = expect && checkExpectations(expect, leads.total, stats.receipts);
@@ -42,7 +42,7 @@ export async function run(options: StatsOptions, context: Context): Promise<Outc
 }
 
 /** Throws a `UsageError` for a measure of deliveries where leads are pulled. */
-function rejectUnmeasured({ expect = [], inbox }: StatsOptions): void {
+function rejectReceiptMeasures({ expect = [], inbox }: StatsOptions): void {
   const expectation = expect.find(({ measure }) => measure !== 'total');
   if (inbox !== undefined || expectation === undefined) return;
   throw new UsageError(`--expect: '${expectation.text}' is about what was received: it needs --inbox`, {

@@ -63,8 +63,8 @@ const isPlainRequest = (request: object): request is PlainRequest => {
 };
 
 /**
- * Returns a request without its body; undefined for a value that is no request. `receivedAt` is in
- * milliseconds since the epoch.
+ * The head of a request as a `Delivery` with an empty body; `readDelivery` adds the bytes. Undefined for a value that is no
+ * request. `receivedAt` is in milliseconds since the epoch.
  */
 export function deliveryHead(request: unknown, receivedAt: number): Delivery | undefined {
   const parts = typeof request === 'object' && request !== null ? partsOf(request) : undefined;

@@ -1,6 +1,6 @@
 export interface RecordBytes {
   readonly bytes: Uint8Array;
-  /** The memory that holds `bytes`: writers copy adjacent records at once. */
+  /** The memory of which `bytes` is the part [start, end): NDJSON copies records at once that are one byte apart there. */
   readonly source?: Uint8Array;
   readonly start?: number;
   readonly end?: number;
@@ -11,7 +11,7 @@ export interface RecordWriter {
   write(leads: readonly RecordBytes[]): Promise<void>;
   /** Writes everything that was held back, as far as the format allows, for a reader that waits. */
   flush(): Promise<void>;
-  /** Completes the format. The sink below is flushed and stays open. */
+  /** Completes the format, writes all of it and ends the sink; a file or stdout below the sink stays open. */
   end(): Promise<void>;
 }
 
@@ -32,6 +32,7 @@ export interface WriterOptions {
   readonly fields?: readonly string[] | undefined;
   /** CSV, XLSX: the dotted path of the id of a lead, for the column `id`. Default `id`. */
   readonly idName?: string | undefined;
+  /** CSV: exactly these paths are the columns, without `id`, fields and `other`, for records that are no leads. */
   readonly columns?: readonly string[] | undefined;
   /** The bytes end on a terminal: characters that could drive it are escaped. */
   readonly terminal?: boolean | undefined;
@@ -41,6 +42,7 @@ export interface WriterOptions {
   readonly byteOrderMark?: boolean | undefined;
   /** CSV: begins with the names of the columns. Default true. */
   readonly header?: boolean | undefined;
+  /** CSV: stands between two cells. Default a comma. */
   readonly delimiter?: string | undefined;
   /** XLSX: the time zone of times. Default UTC. */
   readonly zone?: string | undefined;

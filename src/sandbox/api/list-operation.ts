@@ -34,7 +34,7 @@ export function answerListRequest(
 
 function listLeads(request: PlainRequest, url: URL, state: SandboxState, clock: Clock): ListAnswer {
   const { method, target, headers } = request;
-  const rejection = rejectUnauthorized(method, headers.authorization, state);
+  const rejection = rejectMethodOrKey(method, headers.authorization, state);
   if (rejection !== undefined) return { response: rejection };
   const { ok, headers: limitHeaders } = state.takeFromLimit();
   if (!ok) return { response: tooManyRequests(limitHeaders) };
@@ -54,6 +54,7 @@ function listLeads(request: PlainRequest, url: URL, state: SandboxState, clock: 
     return { response, faults: [error.name] };
   }
   const sendingFault = apiInjector.drawFirst(['reset', 'truncate', 'slow'], key);
+  // The log names faults as they were drawn, also where the page left nothing to alter.
   const pageFaults = (['shift', 'ignoredFilters', 'repeatedCursor', 'duplicate'] as const).filter(
     (name) => apiInjector.draw(name, key) !== undefined,
   );
@@ -75,7 +76,7 @@ function listLeads(request: PlainRequest, url: URL, state: SandboxState, clock: 
   };
 }
 
-function rejectUnauthorized(
+function rejectMethodOrKey(
   method: string,
   authorization: string | undefined,
   { apiKeys }: SandboxState,
