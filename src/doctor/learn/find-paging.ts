@@ -7,9 +7,12 @@ import { findName, type NameFinding, type Trial } from './find-name.ts';
 
 interface PagingSearch {
   readonly examination: Examination;
+  /** The honoured parameter for the page size, if any. */
   readonly limitName: string | undefined;
+  /** The answer to a request without parameters. */
   readonly first: SeenPage;
-  readonly begin: readonly string[];
+  /** The keys of the leads that begin the list, as far as they are known. */
+  readonly beginning: readonly string[];
 }
 
 /** Small pages show how a list continues that fits on one large page. */
@@ -18,53 +21,64 @@ const smallSize = 5;
 const check = 'dialect.pagination';
 
 /**
- * Finds out how pages follow each other: by a walk as an export makes it, and if that finds no second page by walks with the names
- * that services use. Gives the walk of the export.
+ * Finds out how pages follow each other: by a walk in the dialect in force, as an export makes it; when learning, and if that shows no
+ * second page, by walks with the names that services use. Gives the walk of an export in the dialect that was found, else the
+ * first walk.
  */
 export async function findPaging(
   examination: Examination,
   { effect, name }: NameFinding,
   first: SeenPage,
 ): Promise<Walked> {
-  const { isLearning } = examination;
   const exported = await examination.walk({});
   const [page = []] = exported.pages;
-  const begin = keysOf(page.length < first.leads.length ? first.leads : page);
+  const beginning = keysOf(page.length < first.leads.length ? first.leads : page);
   const limitName = effect === 'honoured' ? name : undefined;
-  const search: PagingSearch = { examination, limitName, first, begin };
-  const size = limitName === undefined ? 0 : Math.min(smallSize, Math.floor((begin.length - 1) / 2));
-  // Leads by their id or time are a way around a parameter that has another name.
-  const isPaged = exported.pages.length > 1 && !(isLearning && exported.next?.style === 'before');
-  // An export has tried the usual names one by one.
-  const isOver = size < 1 && (endsWithProof(exported) || examination.isStrict);
-  if (!isPaged && isLearning && begin.length > 1 && !isOver) {
-    const pageSize = size > 0 ? size : undefined;
-    for await (const dialect of dialectsFor(search, exported, size)) {
-      const tried = await examination.walk(dialect, pageSize);
-      if (!followsBegin(begin, tried)) continue;
-      const learnt = { ...dialect, ...dialectOf(search, tried) };
-      const whole = pageSize === undefined ? tried : await examination.walk(learnt);
-      if (!bringsBegin(begin, whole)) continue;
-      reportPages(examination, tried, learnt);
-      return whole;
-    }
-  }
+  const search: PagingSearch = { examination, limitName, first, beginning };
+  const learnt = examination.isLearning ? await learnPaging(search, exported) : undefined;
+  if (learnt !== undefined) return learnt;
   if (exported.pages.length > 1) reportPages(examination, exported, dialectOf(search, exported));
   else reportLonePage(search, exported);
   return exported;
 }
 
-/** Whether the two pages of a walk are the beginning of the list. Other leads may have arrived before them. */
-export function followsBegin(begin: readonly string[], { pages }: Pick<Walked, 'pages'>): boolean {
-  const [first = [], second] = pages.map((page) => keysOf(page).filter((key) => begin.includes(key)));
-  if (second === undefined || first.length === 0) return false;
-  const isNext = second.length > 0 || first.length === begin.length;
-  return isNext && [...first, ...second].every((key, i) => key === begin[i]);
+/** Gives the walk of an export in the dialect that was found; undefined where none was found, or none is needed. */
+async function learnPaging(search: PagingSearch, exported: Walked): Promise<Walked | undefined> {
+  const { examination, limitName, beginning } = search;
+  // An export asks by the last lead's id or time where it does not know the real parameter's name: learning looks for that name.
+  const isPagingKnown = exported.pages.length > 1 && exported.next?.style !== 'before';
+  if (isPagingKnown || beginning.length < 2) return undefined;
+  // 0: no limit is honoured, or there are fewer than 3 leads, which make no two pages to compare.
+  const trialSize = limitName === undefined ? 0 : Math.min(smallSize, Math.floor((beginning.length - 1) / 2));
+  // Without small pages, only names that the export has tried could be tried: that is useless where the end is proven, or where names
+  // have to be sent alone.
+  const hasNothingToTry = trialSize === 0 && (endsWithProof(exported) || examination.isStrict);
+  if (hasNothingToTry) return undefined;
+  const pageSize = trialSize > 0 ? trialSize : undefined;
+  for await (const dialect of dialectsFor(search, exported, trialSize)) {
+    const tried = await examination.walk(dialect, pageSize);
+    if (!isTwoPagesOf(beginning, tried)) continue;
+    const learnt = { ...dialect, ...dialectOf(search, tried) };
+    const whole = pageSize === undefined ? tried : await examination.walk(learnt);
+    if (!missesNoneOf(beginning, whole)) continue;
+    reportPages(examination, tried, learnt);
+    return whole;
+  }
+  return undefined;
 }
 
-function bringsBegin(begin: readonly string[], { pages, completion, rejection }: Walked): boolean {
+/** Whether the two pages of a walk are the beginning of the list. Other leads may have arrived before them. */
+export function isTwoPagesOf(beginning: readonly string[], { pages }: Pick<Walked, 'pages'>): boolean {
+  const [first = [], second] = pages.map((page) => keysOf(page).filter((key) => beginning.includes(key)));
+  if (second === undefined || first.length === 0) return false;
+  const isNext = second.length > 0 || first.length === beginning.length;
+  return isNext && [...first, ...second].every((key, i) => key === beginning[i]);
+}
+
+/** Whether a walk brought every lead of the beginning, as far as the walk went. */
+function missesNoneOf(beginning: readonly string[], { pages, completion, rejection }: Walked): boolean {
   const keys = new Set(keysOf(pages.flat()));
-  const expected = completion === undefined ? begin.slice(0, keys.size) : begin;
+  const expected = completion === undefined ? beginning.slice(0, keys.size) : beginning;
   return rejection === undefined && expected.every((key) => keys.has(key));
 }
 
@@ -73,10 +87,15 @@ const endsWithProof = ({ completion }: Walked): boolean =>
   completion?.kind === 'complete' && !['not-paged', 'reaches-back'].includes(completion.evidence);
 
 /** Dialects in which another page may follow, the likeliest first; a walk has to prove each. */
-async function* dialectsFor(search: PagingSearch, exported: Walked, size: number): AsyncGenerator<Dialect> {
-  const { examination, limitName, first, begin } = search;
+async function* dialectsFor(
+  search: PagingSearch,
+  exported: Walked,
+  trialSize: number,
+): AsyncGenerator<Dialect> {
+  const { examination, limitName, first, beginning } = search;
   const { params } = examination;
-  const small = size > 0 ? await examination.ask({ [limitName ?? '']: String(size) }) : first;
+  // A trial size implies a limit's name.
+  const small = trialSize > 0 ? await examination.ask({ [limitName ?? '']: String(trialSize) }) : first;
   const { leads, facts } = small === undefined || small instanceof Error ? first : small;
   const hints = facts && hintsOf(params, facts);
   const next = hints?.next?.value;
@@ -85,20 +104,23 @@ async function* dialectsFor(search: PagingSearch, exported: Walked, size: number
   if (namesMore && exported.pages.length < 2) yield {};
   if (isLinked || (typeof next === 'string' && /^(https?:|\/|\?)/.test(next))) return;
   if (typeof next === 'string') {
-    const cursor = await findPosition(search, cursorParams, [leadsTo(begin, next, [leads.length])]);
+    const cursor = await findPosition(search, cursorParams, [leadsTo(beginning, next, [leads.length])]);
     if (cursor !== undefined) yield { pagination: 'cursor', params: { cursor } };
     return;
   }
-  const places = begin.slice(1).map((_, i) => i + 1);
-  // On pages of one lead, number 4 holds the fourth lead, or the fifth where pages count from 0.
+  const places = beginning.slice(1).map((_, i) => i + 1);
+  // On pages of one lead, number 4 holds the fourth lead, or the fifth where pages count from 0. Every second place is taken, so that
+  // no two trials accept the same lead.
   const numbers = places
     .filter((place) => place % 2 === 1)
-    .map((place) => leadsTo(begin, String(place + 1), [place, place + 1]));
-  const pages = limitName === undefined ? [leadsTo(begin, '2', [begin.length])] : numbers;
+    .map((place) => leadsTo(beginning, String(place + 1), [place, place + 1]));
+  const pages = limitName === undefined ? [leadsTo(beginning, '2', [beginning.length])] : numbers;
   const page = await findPosition(search, [params.page, ...numberParams.page.usual], pages);
-  if (page !== undefined) yield { pagination: 'page', params: { page } };
-  if (page !== undefined) yield { pagination: 'auto', params: { page } };
-  const offsets = places.map((place) => leadsTo(begin, String(place), [place]));
+  if (page !== undefined) {
+    yield { pagination: 'page', params: { page } };
+    yield { pagination: 'auto', params: { page } };
+  }
+  const offsets = places.map((place) => leadsTo(beginning, String(place), [place]));
   const names = [params.offset ?? 'offset', ...numberParams.offset.usual];
   const offset = await findPosition(search, names, offsets);
   if (offset !== undefined) yield { pagination: 'offset', params: { offset } };
@@ -122,10 +144,10 @@ async function findPosition(
 }
 
 /** A value that leads to one of these places; after the known leads, any other lead may stand. */
-function leadsTo(begin: readonly string[], text: string, places: readonly number[]): Trial {
-  const keys = places.map((place) => begin[place]);
+function leadsTo(beginning: readonly string[], text: string, places: readonly number[]): Trial {
+  const keys = places.map((place) => beginning[place]);
   const fits: Trial['fits'] = ([lead]) =>
-    lead !== undefined && keys.includes(begin.includes(lead.key) ? lead.key : undefined);
+    lead !== undefined && keys.includes(beginning.includes(lead.key) ? lead.key : undefined);
   return { text, expected: [], description: 'another page', fits };
 }
 
@@ -163,11 +185,11 @@ function reportPages(examination: Examination, { pages }: Walked, dialect: Diale
 }
 
 function reportLonePage(search: PagingSearch, walked: Walked): void {
-  const { examination, begin, limitName } = search;
+  const { examination, beginning, limitName } = search;
   const { checks, isLearning } = examination;
   const { completion, rejection } = walked;
-  const counted = `${begin.length} lead${begin.length === 1 ? '' : 's'} came on one page`;
-  const isProven = completion?.kind === 'complete' && begin.length > 1;
+  const counted = `${beginning.length} lead${beginning.length === 1 ? '' : 's'} came on one page`;
+  const isProven = completion?.kind === 'complete' && beginning.length > 1;
   if (isProven && (!isLearning || completion.evidence === 'not-paged'))
     checks.push(pass(check, `one page: all ${counted}`));
   else if (rejection !== undefined) checks.push(warn(check, rejection));
@@ -178,12 +200,12 @@ function reportLonePage(search: PagingSearch, walked: Walked): void {
   }
 }
 
-function hintOf({ examination, begin, first }: PagingSearch, walked: Walked): string {
+function hintOf({ examination, beginning, first }: PagingSearch, walked: Walked): string {
   if (!examination.isLearning) return "'leads doctor --learn' looks for the parameters that it pages by";
-  if (begin.length < 2 || endsWithProof(walked)) return 'run it again when there are more';
+  if (beginning.length < 2 || endsWithProof(walked)) return 'run it again when there are more';
   const setName = 'leads config set api.params.page … (or api.params.offset, api.params.cursor)';
   const hints = first.facts && hintsOf(examination.params, first.facts);
-  if (hints?.hasMore === true || (hints?.total ?? 0) > begin.length)
+  if (hints?.hasMore === true || (hints?.total ?? 0) > beginning.length)
     return `there are more; name what it pages by: ${setName}`;
   return `if one page is all: leads config set api.pagination none; otherwise: ${setName}`;
 }

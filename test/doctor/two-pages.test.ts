@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { followsBegin } from '../../src/doctor/learn/find-paging.ts';
+import { isTwoPagesOf } from '../../src/doctor/learn/find-paging.ts';
 
 const front = Array.from({ length: 12 }, (_, i) => `lead_${i}`);
 const follows = (...pages: readonly (readonly string[])[]): boolean =>
-  followsBegin(front, {
+  isTwoPagesOf(front, {
     pages: pages.map((page) => page.map((key) => ({ key, hasId: true, createdAt: undefined, record: null }))),
   });
 
