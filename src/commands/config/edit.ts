@@ -8,7 +8,7 @@ import { ConfigError } from '../../errors.ts';
 export async function editConfig(_options: unknown, context: Context): Promise<Outcome> {
   const { env, paths, platform } = context;
   const path = configFile(paths.configDir);
-  // This makes the file, private to the user, where there is none.
+  // A missing file is made here, readable by the user alone.
   await updateConfig(context, (config) => config).catch((error: unknown) => {
     // The editor is for files that cannot be read.
     if (!(error instanceof ConfigError)) throw error;
