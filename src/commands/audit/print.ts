@@ -62,6 +62,7 @@ function countsTable(summary: AuditSummary, colours: Palette, width: number | un
     ...[...problemClasses, ...rare].map((kind) => {
       const count = byClass[kind];
       if (count === null) return [kind, '?', '', 'cannot be told'];
+      // Leads that the service does not list are a share of the received ones.
       const total = unlistedClasses.some((unlisted) => unlisted === kind) ? received : pulled;
       return [kind, grouped(count), share(count, total), meanings[kind]];
     }),
@@ -108,7 +109,7 @@ const rowOf = (
     .join('; '),
 ];
 
-/** The last line of the table form, on a short screen too. */
+/** It is printed last, so that it is still seen where the table is longer than the screen. */
 export async function printVerdict(result: AuditResult, context: PrintContext): Promise<void> {
   const { green, red } = await paletteFor(context.stdout, context);
   const paint = result.isInOrder ? green : red;
@@ -116,6 +117,7 @@ export async function printVerdict(result: AuditResult, context: PrintContext): 
   await write(context.stdout, `\n${lines.join('\n')}\n`);
 }
 
+/** Prints one line for each round of `--watch`. */
 export function printRound(
   result: AuditResult,
   { stdout, clock }: Pick<Context, 'stdout' | 'clock'>,
@@ -134,8 +136,10 @@ function verdictOf({ summary, isInOrder }: AuditResult): string {
   const order =
     findings.length === 0 ? 'no finding' : isInOrder ? 'nothing is left to repair' : 'not in order';
   const details = texts.map(([count, name]) => `${grouped(count)} ${name}`).join(', ');
+  const untold = problemClasses.filter((kind) => byClass[kind] === null);
+  const doubt = untold.length === 0 ? '' : `; ${untold.join(', ')} cannot be told`;
   const both = `${counted(matched, 'lead is', 'leads are')} on both sides`;
-  return `${order}${details === '' ? '' : `: ${details}`}; ${both}`;
+  return `${order}${details === '' ? '' : `: ${details}`}${doubt}; ${both}`;
 }
 
 export async function printMissing(
@@ -145,6 +149,7 @@ export async function printMissing(
   const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
   for await (const leads of audit.unreceived('missing')) await writer.write(leads);
   await writer.end();
+  // A whole audit can always tell what is missing.
   const { missing, refused } = summary.byClass;
   const rejected =
     refused === null || refused === 0 ? '' : `; ${grouped(refused)} more came and were rejected`;
@@ -173,9 +178,12 @@ export function summarize(
     type: 'summary',
     window: { since: isoTime(since), until: isoTime(until) },
     horizon: isoTime(horizon),
-    ...{ pulled, received, matched },
+    pulled,
+    received,
+    matched,
     byClass: Object.fromEntries(allClasses.map((kind) => [kind, byClass[kind]])) as typeof byClass,
-    ...{ withoutId, repaired },
+    withoutId,
+    repaired,
   };
 }
 

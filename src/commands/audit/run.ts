@@ -59,6 +59,7 @@ async function auditRound(
     noteCounts(audit, messages);
     const { repaired, failure } = await repairFindings(opened, plan, context);
     const summary = summarize(audit.counts, filter, repaired.size);
+    // A lead that was repaired, or came meanwhile, is counted in the summary and is no problem any more.
     const isInOrder = problemsIn(summary) <= repaired.size;
     const result: AuditResult = { audit, summary, repaired, isInOrder };
     const doubt = horizonDoubt(summary);
@@ -86,10 +87,10 @@ async function report(
   if (missing) return printMissing(result, context);
   if (format === 'json') return printJson(result, context);
   if (globals.quiet && result.isInOrder) return;
-  const target = globals.quiet ? { stdout: stderr, messages, clock, env, globals } : context;
-  if (watch !== undefined) return printRound(result, target);
-  await printTable(result, limit, target);
-  if (hasVerdict) await printVerdict(result, target);
+  const printContext = globals.quiet ? { stdout: stderr, messages, clock, env, globals } : context;
+  if (watch !== undefined) return printRound(result, printContext);
+  await printTable(result, limit, printContext);
+  if (hasVerdict) await printVerdict(result, printContext);
 }
 
 const beyondHorizon = (doubt: string, { listedSince }: Audit): DataError =>
@@ -199,15 +200,16 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
   return [status, category, since, until].some((name) => name !== undefined && url.searchParams.has(name));
 }
 
-function noteClock({ times: { clockAheadMs }, disprovenBehindMs }: Audit['clock'], messages: Messages): void {
+function noteClock({ times, disprovenBehindMs: serviceBehindMs }: Audit['clock'], messages: Messages): void {
+  const { clockAheadMs: serviceAheadMs } = times;
   const decides = 'decides here how old a lead is';
-  if (clockAheadMs !== 0) {
-    const side = clockAheadMs > 0 ? 'behind' : 'ahead of';
-    const difference = `${formatSeconds(Math.abs(clockAheadMs))} ${side} the service's`;
+  if (serviceAheadMs !== 0) {
+    const side = serviceAheadMs > 0 ? 'behind' : 'ahead of';
+    const difference = `${formatSeconds(Math.abs(serviceAheadMs))} ${side} the service's`;
     messages.note('clock', `this machine's clock is ${difference}, which ${decides}`);
   }
-  if (disprovenBehindMs > 0) {
-    const behind = `${formatSeconds(disprovenBehindMs)} behind this machine's clock, which ${decides}`;
+  if (serviceBehindMs > 0) {
+    const behind = `${formatSeconds(serviceBehindMs)} behind this machine's clock, which ${decides}`;
     messages.note('clock', `the service's 'Date' is older than leads that it lists, and ${behind}`);
   }
 }
@@ -264,6 +266,7 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
     const store = options.takeIn ? await openInbox({ location, clock, warn }) : undefined;
     return { store, inbox: store ?? (await openInboxReader({ location, clock })) };
   };
+  // Only a watch waits for a database that is started later.
   const { store, inbox } =
     options.watch === undefined
       ? await open((warning) => messages.warn(noteText(warning)))

@@ -419,6 +419,21 @@ describe('leads audit', () => {
     expect(stderr).toContain("no lead of the list says in 'createdAt' when it was created");
   });
 
+  it('names in the verdict what cannot be told', async () => {
+    listed = [leadOf('a', 1)];
+    await take(listed);
+    const verdict = async (words: readonly string[]): Promise<string | undefined> =>
+      (await audit(words)).stdout.trimEnd().split('\n').at(-1);
+    expect(await verdict(['--status', 'delivered'])).toBe(
+      'no finding; extra cannot be told; 1 lead is on both sides',
+    );
+    listed = [...listed, leadOf('b', 2)];
+    expect(await verdict(['--status', 'delivered'])).toBe(
+      'not in order: 1 missing; extra cannot be told; 1 lead is on both sides',
+    );
+    expect(await verdict([])).toBe('not in order: 1 missing; 1 lead is on both sides');
+  });
+
   it('takes a lead without a readable time for as old as its receipt, and up to a day older', async () => {
     listed = [leadOf('a', 50), leadOf('end', 100)];
     await take(listed);
