@@ -27,8 +27,6 @@ import { templateScheme } from './schemes/template-scheme.ts';
 import { type Delivery, headerValues } from './delivery.ts';
 import { parseDuration } from '../time/time-text.ts';
 
-export type { SchemeOptions } from './scheme-options.ts';
-
 /** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for options that are incomplete. */
 export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
   return withPublicUrl(schemeAsReceived(name, options), options.publicUrl);
@@ -183,6 +181,7 @@ export function readSchemeDefinition(json: unknown): SchemeDefinition {
   };
 }
 
+/** `otherKeys` are what else may be beside the parts; only the hint names them. */
 export function schemePartsOf(
   name: string,
   members: Members,

@@ -5,7 +5,8 @@ import { onTestFinished } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 import type { Key, Scheme } from '../../src/webhook/scheme.ts';
-import { schemeNamed, type SchemeOptions } from '../../src/webhook/scheme-registry.ts';
+import type { SchemeOptions } from '../../src/webhook/scheme-options.ts';
+import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { checkTimestamp } from '../../src/webhook/timestamp.ts';
 
 /** What a receiver does at each step; each of them is right by default. */

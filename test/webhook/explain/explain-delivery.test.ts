@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { explanationLines } from '../../../src/output/explanation.ts';
 import { explain } from '../../../src/webhook/explain/explain-delivery.ts';
-import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
+import type { SchemeOptions } from '../../../src/webhook/scheme-options.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { delivered, type Headers, outgoing } from '../delivery.ts';
 import { cases, keyOf } from '../schemes/every.ts';
 

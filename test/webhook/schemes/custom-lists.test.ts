@@ -2,7 +2,8 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
+import type { SchemeOptions } from '../../../src/webhook/scheme-options.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../verify.ts';
 import { delivered, type Headers, sampleBody } from '../delivery.ts';
 

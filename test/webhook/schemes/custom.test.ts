@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { messageAndHint } from '../../support/described.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
+import type { SchemeOptions } from '../../../src/webhook/scheme-options.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../verify.ts';
 import { delivered, type Headers, sampleBody } from '../delivery.ts';
 
