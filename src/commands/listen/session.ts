@@ -53,11 +53,11 @@ export async function openSession(run: ListenRun): Promise<ListenSession> {
     context,
     note: noteWith(context.messages),
     timeoutMs: settings.timeoutMs,
-    env: withoutInboxPassword(flags, context.env),
+    commandEnv: withoutInboxPassword(flags, context.env),
     scheme: verifier.scheme.name,
     // Other machines may share a database.
     host: typeof namedLocation === 'object' ? hostname() : undefined,
-    signal: attempts.signal,
+    attemptsAborted: attempts.signal,
   };
   const targets = await openTargets(definitions, opening, closers);
   const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(targets);

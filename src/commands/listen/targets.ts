@@ -24,7 +24,8 @@ import { authorityFor } from '../../tls/local-authority.ts';
 
 export interface TargetDefinition {
   readonly to: { readonly forward: URL } | { readonly exec: string } | { readonly output: string };
-  readonly where: string;
+  /** The flag that names the target, for messages. */
+  readonly flag: string;
   readonly when: readonly Condition[];
   readonly giveUpMs: number;
   readonly keepPath: boolean;
@@ -60,9 +61,9 @@ export const targetKeys = Object.keys(shape);
 export async function targetDefinitions(flags: ListenOptions): Promise<readonly TargetDefinition[]> {
   const written = await Promise.all(flags.target.map(readTarget));
   const targets: readonly TargetDefinition[] = [
-    ...flags.forwardTo.map((forward) => ({ ...defaults, to: { forward }, where: '--forward-to' })),
-    ...flags.exec.map((exec) => ({ ...defaults, to: { exec }, where: '--exec' })),
-    ...flags.output.map((output) => ({ ...defaults, to: { output }, where: '--output' })),
+    ...flags.forwardTo.map((forward) => ({ ...defaults, to: { forward }, flag: '--forward-to' })),
+    ...flags.exec.map((exec) => ({ ...defaults, to: { exec }, flag: '--exec' })),
+    ...flags.output.map((output) => ({ ...defaults, to: { output }, flag: '--output' })),
     ...written,
   ];
   const addresses = new Set<string>();
@@ -70,7 +71,7 @@ export async function targetDefinitions(flags: ListenOptions): Promise<readonly 
     rejectPlainHttp(target);
     const address = await addressOf(target);
     if (addresses.has(address)) {
-      throw new UsageError(`${target.where}: ${nameOf(target)} is a target already`, {
+      throw new UsageError(`${target.flag}: ${nameOf(target)} is a target already`, {
         hint: 'each target gets a lead once',
       });
     }
@@ -90,7 +91,7 @@ function targetIn(json: unknown): TargetDefinition {
   const { forward, exec, output, when = [], giveUp, ...members } = membersOf(json);
   const { keepPath = false, insecure = false } = members;
   if ([forward, exec, output].filter((place) => place !== undefined).length !== 1) {
-    throw new UsageError("--target: it has one of 'forward', 'exec' and 'output'", { hint });
+    throw new UsageError("--target: it has one of 'forward', 'exec' and 'output'", { hint: seeHelp });
   }
   const value = <T>(type: ValueType<T>, typed: string, key: string): T =>
     checkValue(type, typed, `--target: ${key}`) as T;
@@ -108,7 +109,7 @@ function targetIn(json: unknown): TargetDefinition {
   }
   return {
     to,
-    where: '--target',
+    flag: '--target',
     keepPath,
     insecure,
     when: [when].flat().map((typed) => value(condition, typed, 'when')),
@@ -116,7 +117,7 @@ function targetIn(json: unknown): TargetDefinition {
   };
 }
 
-const hint = "see 'leads help targets'";
+const seeHelp = "see 'leads help targets'";
 
 /** No value is quoted: a URL may hold a password. */
 function membersOf(json: unknown): Members {
@@ -135,17 +136,17 @@ function membersOf(json: unknown): Members {
     key === undefined
       ? '--target: that is no JSON object'
       : `--target: the value of '${String(key)}' must be ${issue?.message ?? ''}`,
-    { hint },
+    { hint: seeHelp },
   );
 }
 
 /** A forward carries leads and the sender's credential. */
-function rejectPlainHttp({ to, where, insecure }: TargetDefinition): void {
+function rejectPlainHttp({ to, flag, insecure }: TargetDefinition): void {
   if (!('forward' in to) || insecure || to.forward.protocol !== 'http:' || isLoopback(to.forward.hostname)) {
     return;
   }
   throw new UsageError(
-    `${where}: ${to.forward.origin} is plain HTTP: leads and credentials would travel unencrypted`,
+    `${flag}: ${to.forward.origin} is plain HTTP: leads and credentials would travel unencrypted`,
     {
       hint: `use https://, or --target '{"forward":"URL","insecure":true}' where the network is trusted`,
     },
@@ -156,7 +157,7 @@ function rejectPlainHttp({ to, where, insecure }: TargetDefinition): void {
 async function addressOf({ to }: TargetDefinition): Promise<string> {
   if ('exec' in to) return `exec ${to.exec}`;
   if ('forward' in to) return `forward ${to.forward.origin}${to.forward.pathname}${to.forward.search}`;
-  // Two paths through links to a file that is not there yet end at its lock.
+  // A missing file has no real path. Two links to it look different here; the second is refused when its lock is taken.
   return `output ${await realpath(to.output).catch(() => resolve(to.output))}`;
 }
 
@@ -165,12 +166,14 @@ const nameOf = ({ to }: TargetDefinition): string =>
 
 export interface OpenTargetOptions {
   readonly context: Context;
-  readonly env: Context['env'];
+  /** Commands get this environment: it lacks the password of the inbox. */
+  readonly commandEnv: Context['env'];
   readonly timeoutMs: number;
   readonly scheme: string;
   readonly host: string | undefined;
   readonly note: (note: ReceiverNote) => void;
-  readonly signal: AbortSignal;
+  /** Aborts what targets have in flight; `context.signal` ends waits of this process. */
+  readonly attemptsAborted: AbortSignal;
 }
 
 export async function openTarget(definition: TargetDefinition, options: OpenTargetOptions): Promise<Target> {
@@ -186,11 +189,12 @@ export async function openTarget(definition: TargetDefinition, options: OpenTarg
 
 async function openPlace(
   { to, keepPath }: TargetDefinition,
-  { context, env, timeoutMs, scheme, host, note, signal }: OpenTargetOptions,
+  { context, commandEnv, timeoutMs, scheme, host, note, attemptsAborted }: OpenTargetOptions,
 ): Promise<Target> {
   const { clock, killGroup, messages, paths, pid } = context;
   if ('exec' in to) {
-    return execTarget({ host, timeoutMs, signal, command: to.exec, env, messages, killGroup });
+    const signal = attemptsAborted;
+    return execTarget({ host, timeoutMs, signal, command: to.exec, env: commandEnv, messages, killGroup });
   }
   if ('output' in to) {
     return openAppendTarget(to.output, { host, pid, clock, signal: context.signal, note });
@@ -198,7 +202,7 @@ async function openPlace(
   return forwardTarget({
     timeoutMs,
     scheme,
-    signal,
+    signal: attemptsAborted,
     url: to.forward,
     keepPath,
     proxy: proxyFor(to.forward, context.env),
