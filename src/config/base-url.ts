@@ -25,7 +25,10 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** The text of a base URL for messages, without its user name and password. In what is no URL, all up to the last `@` may be one. */
+/**
+ * The text of a base URL for messages, without its user name and password. An unescaped password may hold `@` and `/`: all up
+ * to the last `@` is hidden, though it may be a part of the path.
+ */
 export function withoutPassword(text: string): string {
   const url = httpUrlOf(text);
   return url !== undefined && !hasCredentials(url) ? text : text.replace(/^([a-z]+:\/\/)?.*@/is, '$1…@');

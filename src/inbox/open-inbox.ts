@@ -21,7 +21,7 @@ function isEmptyFile(path: string): boolean {
   return stats.isFile() && stats.size === 0 && !existsSync(`${path}-wal`);
 }
 
-/** Without the optional ones: no targets, no claims, no nonces, nothing redacted. */
+/** An option that is left out means: no targets, no claims, no nonces, or nothing redacted. */
 export type InboxOptions = Pick<StoreOptions, 'clock'> &
   Partial<Omit<StoreOptions, 'location'>> & { readonly location: InboxLocation };
 
@@ -48,12 +48,16 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
   const driver = await openSqliteDriver({ ...store, location });
   return orClosed(driver, async () => {
     const inbox = await openStore(driver, store);
+    // Only making the tables may block for a lock.
     driver.failWhereLocked();
     return inbox;
   });
 }
 
-export async function openInboxReader({ location, clock }: InboxOptions): Promise<InboxReader> {
+export async function openInboxReader({
+  location,
+  clock,
+}: Pick<InboxOptions, 'location' | 'clock'>): Promise<InboxReader> {
   if (location === inMemory) return openInbox({ location, clock });
   const { openStoreReader } = await import('./store-reader.ts');
   const driver = await openReadOnly(location, clock);

@@ -5,7 +5,7 @@ import { counted } from './terminal/progress.ts';
 
 const mostListed = 12;
 
-/** Notes at the end of a walk which filters matched nothing because no lead has the field. */
+/** Notes, at the end of a walk, why a filter may not do what was meant: unreadable times and missing fields. */
 export function noteFilters(
   matcher: LeadMatcher,
   messages: Pick<Messages, 'note'>,

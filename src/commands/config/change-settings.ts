@@ -22,7 +22,7 @@ export async function setSetting(
   const value = key.name === 'webhook.scheme' ? await storableScheme(String(typed)) : typed;
   const settings = await context.settings();
   const change = (stored: Profile): Profile =>
-    bindToOrigin(key, withValue(stored, key.path, value), settings);
+    checkedAndBound(key, withValue(stored, key.path, value), settings);
   await updateProfile(context, settings.profile, change);
   return 'done';
 }
@@ -37,8 +37,8 @@ async function typedValue(key: SettingKey, value: string | undefined, context: C
   });
 }
 
-/** A secret of one service is stored with the origin of that service. */
-function bindToOrigin({ name, origin }: SettingKey, profile: Profile, settings: Settings): Profile {
+/** Refuses a second API key beside a stored one, and binds a secret of one service to the origin of that service. */
+function checkedAndBound({ name, origin }: SettingKey, profile: Profile, settings: Settings): Profile {
   if (origin === undefined) return profile;
   rejectBothKeys(profile);
   const { baseUrl, profile: profileName } = settings;
