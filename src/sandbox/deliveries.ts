@@ -197,7 +197,7 @@ function recordAttempt(attempt: Attempt, faults: readonly DeliveryFault[]): Reco
   return {
     ...recordOf(delivery, number, sentAt),
     outcome,
-    durationMs: result.durationMs,
+    durationMs: Math.round(result.durationMs),
     ...(result.ok ? { status: result.status } : { error: result.code }),
     faults: forgery === undefined ? faults : [...faults, forgery.kind],
     forged: forgery !== undefined,
