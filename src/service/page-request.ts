@@ -1,7 +1,8 @@
+import type { Dialect } from '../config/dialect.ts';
 import { DataError, type LeadsError } from '../errors.ts';
 import { isOverload } from './client/network-failure.ts';
 import type { LeadQuery, ListingOptions } from './listing-types.ts';
-import { start, timeText } from './pagers/position.ts';
+import { start } from './pagers/position.ts';
 import type { PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
 
@@ -52,6 +53,11 @@ export function pageUrl(
       if (params.pagination === 'offset') set(params.offset ?? 'offset', 0);
   }
   return url;
+}
+
+export function timeText(ms: number, format: NonNullable<Dialect['dateFormat']>): string {
+  if (format === 'iso') return new Date(ms).toISOString();
+  return String(format === 'unix' ? Math.floor(ms / 1000) : ms);
 }
 
 /** The sizes that are sent when the user named none, the next one when the service rejects one; undefined: its default. */

@@ -1,7 +1,7 @@
 import { isObject } from '../../json/exact.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
 import * as names from '../../service/pagers/names.ts';
-import { timeText } from '../../service/pagers/position.ts';
+import { timeText } from '../../service/page-request.ts';
 import { statusFields } from '../../service/pagers/names.ts';
 import { pass, skip, warn } from '../check-result.ts';
 import { type Examination, keysOf, type SeenLead } from './examination.ts';

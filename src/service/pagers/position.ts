@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini';
-import type { Dialect } from '../../config/dialect.ts';
 import { numberParams, timeParams } from './names.ts';
 import type { positionSchema } from './position-schema.ts';
 
@@ -9,11 +8,6 @@ export type Position = Readonly<z.output<typeof positionSchema>>;
 export type NumberPosition = Extract<Position, { readonly style: 'page' | 'offset' }>;
 
 export const start: Position = { style: 'start' };
-
-export function timeText(ms: number, format: NonNullable<Dialect['dateFormat']>): string {
-  if (format === 'iso') return new Date(ms).toISOString();
-  return String(format === 'unix' ? Math.floor(ms / 1000) : ms);
-}
 
 /** Equal for two positions that ask for the same page: what the walk only carries along is left out. */
 export function positionKey(position: Position): string {
