@@ -73,7 +73,7 @@ function exchangesOf(lines: readonly string[]): readonly Exchange[] {
 }
 
 function commandBefore(text: string): string | undefined {
-  const end = /(^|[\r\n])(?:[*>] |  % Total)/.exec(text)?.index ?? 0;
+  const end = /(^|[\r\n])(?:[*>] | {2}% Total)/.exec(text)?.index ?? 0;
   const before = text.slice(0, end);
   return isCurlCommand(`\n${before}\n`) ? before : undefined;
 }

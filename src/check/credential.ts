@@ -13,7 +13,7 @@ function proofHeaders(session: CheckSession): string[] {
 }
 
 /** Lower-case name of the header that holds the credential itself: the last of several. */
-export const credentialHeader = (session: CheckSession): string =>
+const credentialHeader = (session: CheckSession): string =>
   proofHeaders(session).findLast((name) => session.signer.scheme.credentialHeaders.includes(name)) ?? '';
 
 /** The headers that hold a credential. */
@@ -38,7 +38,7 @@ export const credentialTexts = (session: CheckSession, headers: CheckRequest['he
   );
 
 /** `change` is given the name of a header in lower case, and its value. */
-export const withChangedHeaders = (
+const withChangedHeaders = (
   request: CheckRequest,
   change: (name: string, value: string) => string,
 ): CheckRequest => ({

@@ -23,7 +23,7 @@ const judgesEach =
     return worstOf(await Promise.all(findings));
   };
 
-export function describeAnswer({ status, error = '', isWhole, ms }: Answer): string {
+function describeAnswer({ status, error = '', isWhole, ms }: Answer): string {
   if (status !== undefined)
     return `it answered ${status}${isWhole ? '' : ', and the answer did not end in time'}`;
   if (error === 'timeout' || error === 'aborted') return `no answer within ${formatDuration(ms)}`;

@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cpuSeconds, startListen } from '../support/listening.ts';
 import { median, printTable } from '../support/measure.ts';
@@ -8,12 +9,12 @@ import { onCore } from '../support/on-core.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
 import { sharedPostgres } from '../support/postgres/shared.ts';
 import { buildProgram } from '../support/program.ts';
-import { type Driven, driveLoad, startBare } from './listen/drive-load.ts';
+import { type Driven, driveLoad, startServer } from './listen/drive-load.ts';
 
 /**
  * Deliveries of 490-byte leads over HTTPS, TLS 1.3, keep-alive, 100 connections, each signed with HMAC-SHA256 and with an
- * id of its own, against a bare node https server that answers 200. Server and load have a core each, where there are
- * two; PostgreSQL takes its time from both. The load is a program of ours, written to cost less than the servers that it
+ * id of its own, against a bare node https server that answers 200; the simplest receiver shows what is possible. Server and
+ * load have a core each, where there are two; PostgreSQL takes its time from both. The load is a program of ours, written to cost less than the servers that it
  * drives. Where it is the slower end all the same, as against the bare server, rates flatter `leads`: look at the ratio
  * per second of the server's CPU.
  */
@@ -38,8 +39,13 @@ beforeAll(async () => {
   load = await buildProgram(new URL('./listen/load.ts', import.meta.url));
   const bare = await buildProgram(new URL('./listen/bare.ts', import.meta.url));
   const durable = await listen(join(dir, 'bench.db'));
-  servers.set('bare node https', await startBare(bare, durable.caPath ?? ''));
+  const { caPath = '' } = durable;
+  servers.set('bare node https', await startServer(bare, caPath));
   servers.set('leads listen', durable);
+  // Beside the packages of the tree, which it loads.
+  const place = fileURLToPath(new URL('../../.cache', import.meta.url));
+  const simplest = await buildProgram(new URL('./listen/simplest.ts', import.meta.url), place);
+  servers.set('simplest receiver', await startServer(simplest, caPath, [join(dir, 'simplest.db'), secret]));
   if (address !== undefined) servers.set('leads listen, PostgreSQL', await listen(newInboxUrl(address)));
 }, 60_000);
 

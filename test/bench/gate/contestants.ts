@@ -11,7 +11,7 @@ import { onCore } from '../../support/on-core.ts';
 import { cursorPrefix, type PageService, servePages } from '../../support/page-service.ts';
 import { buildProgram } from '../../support/program.ts';
 import type { Measurement } from '../../support/ratios.ts';
-import { type Driven, driveLoad, startBare } from '../listen/drive-load.ts';
+import { type Driven, driveLoad, startServer } from '../listen/drive-load.ts';
 
 /** Something that the program does, and what its CPU time is compared with. */
 export interface Contestant {
@@ -156,7 +156,7 @@ async function pushContestants(folder: string): Promise<Contestant[]> {
       name: 'leads listen',
       yardstick: 'a bare node https server',
       cpuOf: (folder) => () => cpuOfServer(() => listen(folder, join(home, `received-${runs}.db`))),
-      cpuOfYardstick: () => cpuOfServer(() => startBare(bareProgram, caPath)),
+      cpuOfYardstick: () => cpuOfServer(() => startServer(bareProgram, caPath)),
     },
   ];
 }
