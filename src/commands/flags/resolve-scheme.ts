@@ -10,6 +10,7 @@ import type { LeadAtNames } from '../../lead/refusals.ts';
 import { didYouMean } from '../../output/suggest.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
+import type { OtherEvents } from '../../webhook/check-delivery.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
@@ -215,3 +216,9 @@ export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?
     idField: { name: webhookId, option: 'the setting webhook.id' },
   };
 }
+
+/** Whether genuine deliveries without a lead are taken, and the name of the setting that says so. */
+export const otherEventsOf = ({ takesOtherEvents }: Settings): OtherEvents => ({
+  areTaken: takesOtherEvents,
+  option: 'the setting webhook.other-events accept',
+});

@@ -7,7 +7,7 @@ import type { Clock } from '../../time/clock.ts';
 import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
-import { leadPlaceOf } from '../flags/resolve-scheme.ts';
+import { leadPlaceOf, otherEventsOf } from '../flags/resolve-scheme.ts';
 import type { Simulation } from './command.ts';
 import type { DeliveryOutput } from './print.ts';
 import type { ListenSession } from './session.ts';
@@ -27,7 +27,7 @@ export function openReceiver(
   return createReceiver({
     verifier,
     place: { path, ...place },
-    otherEvents: { areTaken: settings.takesOtherEvents, option: 'the setting webhook.other-events accept' },
+    otherEvents: otherEventsOf(settings),
     hostGuard: hostGuardFor(session),
     inbox,
     workers,

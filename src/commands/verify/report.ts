@@ -15,7 +15,7 @@ export interface Report {
   readonly tried: number;
   readonly form: string;
   readonly at: string;
-  /** Remarks on parts that the capture does not hold exactly. */
+  /** Remarks on parts that the capture does not hold exactly, or that a receiver would refuse besides. */
   readonly notes: readonly string[];
 }
 

@@ -4,11 +4,17 @@ import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, DataError } from '../../errors.ts';
 import { writeJson } from '../../output/stdout.ts';
+import { checkDelivery, type Policy } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import type { Key, Scheme } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
-import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
+import {
+  leadPlaceOf,
+  otherEventsOf,
+  resolveSchemeSecrets,
+  type SchemeSecrets,
+} from '../flags/resolve-scheme.ts';
 import type { VerifyOptions } from './command.ts';
 import {
   checkedAt,
@@ -41,12 +47,16 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     withheld.length > 0
       ? withoutCredential(delivery, scheme, withheld)
       : examine(delivery, secrets, times, context.platform);
+  const isWhole = verdict.ok === true && capture.body !== undefined;
+  const refusal = isWhole
+    ? furtherRefusal(delivery, { ...secrets, ...leadPlaceOf(settings, options.leadAt) }, settings)
+    : [];
   const report: Report = {
     ...verdict,
     scheme: scheme.name,
     form: capture.form,
     at: new Date(receivedAt).toISOString(),
-    notes: [...capture.notes.map(({ message }) => message), ...notes],
+    notes: [...capture.notes.map(({ message }) => message), ...notes, ...refusal],
   };
   const redacted = redactReport(report, resolved.secrets);
   if (options.format === 'json') await writeJson(context.stdout, redacted, 2);
@@ -126,6 +136,20 @@ function withoutCredential(delivery: Delivery, scheme: Scheme, names: readonly s
     },
   ];
   return { ok: null, reason: 'withheld_credential', checks, ...nothingToExplain };
+}
+
+/** Says why `listen` would refuse a delivery although it is genuine; empty for one that it takes. */
+function furtherRefusal(
+  delivery: Delivery,
+  policy: Omit<Policy, 'path'>,
+  settings: Settings,
+): readonly string[] {
+  // A capture of single `--header` flags may hold those of the credential alone.
+  if (headerValues(delivery, 'content-type').length === 0) return [];
+  const anyPath = { ...policy, path: undefined };
+  const checked = checkDelivery(delivery, anyPath, delivery.receivedAt, otherEventsOf(settings));
+  if (checked.kind !== 'rejected' || checked.status === 401) return [];
+  return [`'leads listen' would still answer ${checked.status}: ${checked.detail}`];
 }
 
 /** Throws a `ConfigError` for an empty secret. */

@@ -131,6 +131,42 @@ it('a secret that stands in the capture itself is shown nowhere', async () => {
   expect([typed.exitCode, typed.stderr.includes(secret)]).toEqual([2, false]);
 });
 
+const rawOf = (type: string, body: string): string =>
+  `POST / HTTP/1.1\r\nContent-Type: ${type}\r\nx-webhook-token: ${secret}\r\n\r\n${body}`;
+
+it.each([
+  ['no id', rawOf('application/json', '{"name":"Ada"}'), /would still answer 400: there is no 'id'/],
+  ['text', rawOf('text/plain', '{"id":"a","category":"solar"}'), /would still answer 415: /],
+])('a genuine delivery that listen refuses all the same says so: %s', async (_, raw, says) => {
+  const { exitCode, document } = await verify([fileOf(raw), '--token', secret]);
+  expect([exitCode, document.ok]).toEqual([0, true]);
+  expect(document.notes).toEqual([expect.stringMatching(says)]);
+});
+
+it('a genuine event without a lead gets no note where the setting accepts other events', async () => {
+  const home = freshHome();
+  await leads(['config', 'set', 'webhook.other-events', 'accept'], { home });
+  const { document } = await verify(
+    [fileOf(rawOf('application/json', '{"event":"ping"}')), '--token', secret],
+    {
+      home,
+    },
+  );
+  expect([document.ok, document.notes]).toEqual([true, []]);
+});
+
+it('a lead that listen was told to take is found where it was told, and refused elsewhere', async () => {
+  const body = '{"id":"evt","lead":{"id":"a","category":"solar"},"referrer":{"id":"b","category":"solar"}}';
+  const capture = fileOf(rawOf('application/json', body));
+  const notes = async (words: readonly string[]): Promise<readonly string[]> =>
+    (await verify([capture, '--token', secret, ...words])).document.notes;
+  expect(await notes([])).toContainEqual(expect.stringContaining('--lead-at /lead or --lead-at /referrer'));
+  expect(await notes(['--lead-at', '/lead'])).toEqual([]);
+  expect(await notes(['--lead-at', '/other'])).toContainEqual(
+    expect.stringContaining('there is nothing at /other, where --lead-at says that the lead is'),
+  );
+});
+
 describe('a delivery of the inbox', () => {
   it('is genuine once its credential, which the inbox does not keep, is given again', async () => {
     const listener = await listen(['--scheme', 'stripe', '--secret', secret]);
