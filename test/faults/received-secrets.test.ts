@@ -22,9 +22,10 @@ function deliver(listener: ListenProcess, headers: Record<string, string>, path 
       method: 'POST',
       ca: readFileSync(authorityOf(listener.home)),
       agent: false,
+      path,
       headers: { 'content-type': 'application/json', ...headers },
     } as const;
-    const sent = request(new URL(path, listener.url), options, (response) => {
+    const sent = request(listener.url, options, (response) => {
       let text = JSON.stringify(response.headers);
       response.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
       response.on('end', () => resolve(`${response.statusCode ?? 0} ${text}`));
@@ -78,4 +79,26 @@ it.each(forms)('promise 12, received: a token from %s shows up nowhere', async (
   console.log(`promise 12, received (${name}): ${text.length} characters searched, found ${found} times`);
   expect(text).toContain('[redacted]');
   expect(found).toBe(0);
+});
+
+it('promise 12, received: the address of a target shows up nowhere when a path leads out of it', async () => {
+  const home = freshHome();
+  const secret = 'abcdefghijklm1234567890XYZ';
+  const target = { forward: `http://127.0.0.1:9/services/T0/B0/${secret}`, keepPath: true };
+  const seen: string[] = [];
+  for (const format of ['pretty', 'events', 'leads']) {
+    const listener = await listenProcess(
+      ['--target', JSON.stringify(target), '--port', '0', '--format', format, '--verbose'],
+      { home, env: { LEADS_WEBHOOK_TOKEN: token } },
+    );
+    seen.push(await deliver(listener, { 'x-webhook-token': token }, '/../../../../x', `{"id":"${format}"}`));
+    await listener.end('SIGINT');
+    seen.push(listener.stdout(), listener.stderr());
+  }
+  const { stdout } = await promisify(execFile)(process.execPath, [binary, 'inbox', 'show', 'pretty'], {
+    env: { PATH: process.env['PATH'], ...environment(home) },
+  });
+  const text = [...seen, stdout, textsIn(home)].join('\n');
+  expect(text).toContain("its path leads out of the target's URL");
+  expect(text).not.toContain(secret);
 });

@@ -50,7 +50,7 @@ export function forwardTarget(options: ForwardOptions): Target {
   };
   const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
     if (message === undefined) {
-      const answer = `its path leads out of ${url.href}`;
+      const answer = "its path leads out of the target's URL";
       return { to: 'forward', ok: false, answer, durationMs: 0 };
     }
     const posted = await poster.post(message);
