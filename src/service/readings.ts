@@ -31,8 +31,12 @@ class Reading {
   added = 0;
   /** Leads of these that came once more in later readings. */
   metAgain = 0;
+  /** Records that each page brought which was not the last one; undefined: they differ. */
+  pageLength: number | undefined;
   /** Records that came once more in another place than one that was only pushed there. */
   repeats = 0;
+  /** Repeats that a page brought beside all records of its places. */
+  repeatsBeside = 0;
   /** Records that were inserted before what was read: they push those of the page before to the next one. */
   inserted = 0;
   /** Inserted records that stand at the start of the list, as far as that was looked at. */
@@ -52,7 +56,7 @@ class Reading {
    * and none was inserted there but those that stand at the start of the list.
    */
   get isProven(): boolean {
-    const isOnce = this.repeats === 0 && this.inserted <= this.shownCount;
+    const isOnce = this.repeats === this.repeatsBeside && this.inserted <= this.shownCount;
     return !this.isParallel && isOnce && this.metAgain === this.met;
   }
 }
@@ -109,6 +113,11 @@ export class Readings {
 
   get added(): number {
     return this.#current.added;
+  }
+
+  /** Readings beyond the second, which an unmoved list needs as well. */
+  get restarts(): number {
+    return Math.max(0, this.#count - 2);
   }
 
   /** A page that was requested early did not fit any more: the list has moved, whatever a later answer counts. */
@@ -231,8 +240,13 @@ export class Readings {
     current.met += fresh;
     current.added += this.#page.kept.length;
     current.hash = (Math.imul(current.hash, 31) + Math.imul(hash, 2 * current.answers + 1)) | 0;
+    // A page of fixed places that brings as many others as each page before repeats records beside them: none was pushed.
+    const isBeside = current.pages > 1 && fresh === current.pageLength && count > fresh;
+    if (current.pages === 1) current.pageLength = count;
+    else if (!isBeside && count !== current.pageLength) current.pageLength = undefined;
     const isPushed =
       leadingKnown > 0 &&
+      !isBeside &&
       !current.isLookUseless &&
       isSame(head[leadingKnown - 1], this.#tail.at(-1)) &&
       isSame(head[0], this.#tail.at(-leadingKnown));
@@ -241,6 +255,7 @@ export class Readings {
     const isOverlap = movement === 'overlapped' || request.position.style === 'before';
     const repeats = repeated - (isOverlap || isPushed ? leadingKnown : 0);
     current.repeats += repeats;
+    if (isBeside) current.repeatsBeside += repeats;
     this.#tail = answer.tail;
     return isOverlap ? repeats : repeated;
   }

@@ -20,7 +20,6 @@ export const notYet: Readonly<Record<'unaided' | 'learnt', Readonly<Record<strin
         'filters alone prove nothing of a list',
       ]),
     ),
-    'until a time, five leads of each': 'five leads that all have one time are no proof that a time leads on',
     ...lastPageAgain,
   },
   learnt: {

@@ -166,6 +166,14 @@ const tlsFailures: readonly TlsRow[] = [
     () => 'it speaks neither TLS 1.2 nor TLS 1.3',
   ],
   onlyHttp2,
+  [
+    /alert (certificate required|bad certificate)/,
+    () => 'it asks for a certificate of the client, which leads does not have',
+  ],
+  [
+    /alert (handshake failure|internal error|unrecognized name)|no shared cipher|no ciphers/,
+    (reason) => `it refused the TLS handshake (${reason})`,
+  ],
   [/\b(cert|tls|ssl|eproto|unable to)\b/, (reason) => reason],
 ];
 

@@ -6,7 +6,7 @@ import { NamedPager, namedPosition } from './named.ts';
 import { untilNames } from './names.ts';
 import type { Numbering } from './numbered.ts';
 import { pagesBehind, pagesFrom } from './overlap.ts';
-import { start, type Position } from './position.ts';
+import { start, countInUrl, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 import { probing, SinglePager, type Probe } from './single.ts';
 
@@ -119,7 +119,9 @@ function countsMore({ hints, facts: { count } }: PageAnswer, isFiltered: boolean
   return (page !== undefined || !isFiltered) && count < total;
 }
 
-/** A `Link` header with other pages and no next one is an end, unless the body or the address of the last page speaks against it. */
+/**
+ * A `Link` header with other pages and no next one is an end, unless the body or the place of the last page speaks against it.
+ */
 function endsByLinks(params: RequestParams, { hints, facts }: PageAnswer): boolean {
   const links = params.next === 'auto' ? hints.links : undefined;
   const isPlaced = ['first', 'prev', 'previous', 'last'].some((name) => links?.has(name));
@@ -131,5 +133,12 @@ function endsByLinks(params: RequestParams, { hints, facts }: PageAnswer): boole
     return isUrl ? new URL(target, facts.url) : undefined;
   };
   const [first, last] = [urlOf('first'), urlOf('last')];
-  return last === undefined || last.href === facts.url.href || last.href === first?.href;
+  if (last === undefined) return true;
+  const lastCount = countInUrl(last);
+  // A token that only the service understands says no more than that the first page is not the last one.
+  if (lastCount === undefined)
+    return last.href === facts.url.href || first === undefined || first.href === last.href;
+  const counts = [facts.url, first].map((url) => url && countInUrl(url));
+  const firstCount = counts.find((count) => count?.kind === lastCount.kind)?.value;
+  return lastCount.value <= (firstCount ?? (lastCount.kind === 'page' ? params.firstPage : 0));
 }

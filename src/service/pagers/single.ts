@@ -31,12 +31,12 @@ import type {
   PagerStep,
   Unproven,
 } from './pager.ts';
-import { start } from './position.ts';
+import { start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 
-export type Probe = 'page' | 'offset' | 'older' | 'behind' | 'limit';
+export type Probe = 'page' | 'offset' | 'older' | 'behind' | 'limit' | 'time';
 
-const allProbes: readonly Probe[] = ['page', 'offset', 'older', 'behind', 'limit'];
+const allProbes: readonly Probe[] = ['page', 'offset', 'older', 'behind', 'limit', 'time'];
 
 /** Requests after a page that names no next one; where the service was seen to react, or says that there is more, a few more. */
 const mostProbes = 6;
@@ -141,6 +141,7 @@ export class SinglePager implements Pager {
     older: (first) => this.#tryIds(first, { ids: idNamesBehind.older, times: this.#times(first) }),
     behind: (first) => this.#tryIds(first, { ids: this.#idNames(first), times: [] }),
     limit: (first) => this.#tryLimit(first),
+    time: (first) => this.#tryEarlierTime(first),
   };
 
   /** Probes of a list that moved meanwhile are no proof. */
@@ -275,6 +276,21 @@ export class SinglePager implements Pager {
   *#tryLimit(first: PageAnswer): Search {
     const { isHonoured, isHonouredBySome } = this.#limitEffect;
     return isHonoured || !isHonouredBySome ? undefined : yield* this.#tryUnderscore(first, 1);
+  }
+
+  /** An earlier time that is honoured brings no lead where all leads have one time. */
+  *#tryEarlierTime(first: PageAnswer): Search {
+    const times = this.#params.untilNames;
+    const { count } = first.facts;
+    const last = first.tail.at(-1);
+    const [newest, oldest] = [first.head[0], last].map((lead) => readCreatedAt(lead?.createdAt));
+    const mayBeCut = count < fewest || isUsualCap(count) || isRound(count);
+    const isOneTime = oldest !== undefined && newest === oldest;
+    if (mayBeCut || times.length === 0 || !isOneTime || last?.id === undefined) return undefined;
+    const time = oldest - 60_000;
+    const position: Position = { style: 'before', ids: [], id: last.id, times: [...times], time };
+    const answer = yield probe(position, first.request.limit);
+    return answer.kind === 'answer' && answer.facts.count === 0 ? complete('nothing-behind') : undefined;
   }
 }
 
