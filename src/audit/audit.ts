@@ -66,6 +66,8 @@ export class Audit {
   readonly #comparer: LeadComparer;
   #undecidable: readonly LeadClass[];
   #horizon: number | undefined;
+  #previousTime: number | undefined;
+  #isNewestFirst = true;
   listedCount = 0;
   #withoutId = 0;
   readonly #unlisted: UnlistedLeads;
@@ -162,7 +164,10 @@ export class Audit {
 
   async #acceptUnproven(end: Unproven): Promise<void> {
     const { acceptUnproven } = this.#options;
-    if (acceptUnproven === undefined) throw new IncompleteError(end);
+    if (acceptUnproven === undefined) {
+      const isCut = end.reason.kind === 'page-may-be-cut';
+      throw new IncompleteError(end, 'leads', isCut && this.#isNewestFirst ? this.listedSince : undefined);
+    }
     await acceptUnproven(end);
     this.#isUnprovenAccepted = true;
     // A lead that was not listed may be in the part of the list that did not come.
@@ -173,12 +178,14 @@ export class Audit {
     this.#undecidable = [...this.#undecidable, ...classes];
   }
 
-  /** Notes the times of listed leads, and gives those that match in batches. */
+  /** Notes the order and the times of listed leads, and gives those that match in batches. */
   *#takeListed(leads: readonly RawLead[]): Generator<readonly TemporaryLead[]> {
     let batch: TemporaryLead[] = [];
     for (const lead of leads) {
       const { createdAt } = lead;
       const time = readCreatedAt(createdAt);
+      if (time === undefined || time > (this.#previousTime ?? Infinity)) this.#isNewestFirst = false;
+      this.#previousTime = time;
       if (time !== undefined) {
         this.#horizon = Math.min(time, this.#horizon ?? time);
         this.clock.checkCreated(time, this.#options.service.clock.now());

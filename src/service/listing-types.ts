@@ -105,14 +105,15 @@ export class IncompleteError extends LeadsError {
   readonly why: string;
   readonly #reason: Problem;
 
-  /** `items` names what may be missing; no option accepts missing pages. @internal */
-  constructor({ reason }: Unproven, items: 'leads' | 'pages' = 'leads') {
+  /** `items` names what may be missing; no option accepts missing pages. Every lead `since` that time was read. @internal */
+  constructor({ reason }: Unproven, items: 'leads' | 'pages' = 'leads', since?: string) {
     super(`${items} may be missing: ${reason.message}`, {
       hint(front) {
         const hint = hintFor(reason.hint, front) ?? '';
-        return items === 'pages'
-          ? hint
-          : `${hint}; or take what there is with ${front.option('accept-incomplete')}`;
+        if (items === 'pages') return hint;
+        const narrower =
+          since === undefined ? '' : `; or ask for no older leads than came: ${front.option('since', since)}`;
+        return `${hint}${narrower}; or take what there is with ${front.option('accept-incomplete')}`;
       },
     });
     this.#reason = reason;
