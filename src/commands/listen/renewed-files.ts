@@ -1,5 +1,6 @@
 import { describe } from '../../describe.ts';
-import { readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { unreadable } from '../../files/errors.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, messageOf } from '../../errors.ts';
@@ -127,10 +128,23 @@ async function readAll(
   const read: Buffer[] = [];
   for (const path of paths) {
     try {
-      read.push(await readFile(path));
+      read.push(await readPlainFile(path));
     } catch (cause) {
-      return { read: new ConfigError(unreadable(path, cause), { cause }), digest: messageOf(cause) };
+      const error =
+        cause instanceof ConfigError ? cause : new ConfigError(unreadable(path, cause), { cause });
+      return { read: error, digest: messageOf(cause) };
     }
   }
   return { read, digest: read.map((content) => content.toString('latin1')).join('\0') };
+}
+
+/** Without waiting for a writer where a pipe has taken the place of the file. */
+async function readPlainFile(path: string): Promise<Buffer> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw new ConfigError(`${path} is no plain file any more`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
 }

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
   renameSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   unlinkSync,
@@ -84,6 +86,12 @@ it('keeps its secrets while a file is missing, empty or not what the scheme take
   expect(warnings()[0]).toBe(
     `warning: the secrets were not renewed: cannot read ${file}: there is no such file`,
   );
+  rmSync(file);
+  execFileSync('mkfifo', [file]);
+  await look(listener);
+  await look(listener);
+  expect(warnings().at(-1)).toContain('is no plain file any more');
+  rmSync(file);
   writeFileSync(file, 'token-two');
   await look(listener);
   await look(listener);
