@@ -19,11 +19,16 @@ export const configOfAnotherUser = (path: string) =>
     hint: 'remove it, or name another directory with LEADS_CONFIG_DIR',
   });
 
-export const configNotJson = (path: string, line: number, cause: unknown) =>
-  new ConfigError(`the configuration file ${path} is not JSON in line ${line}`, {
-    hint: 'repair it, or move it away and log in again; leads does not overwrite it',
-    cause,
-  });
+/** `place`: the line that cannot be read. */
+export const configNotJson = (
+  path: string,
+  place: { readonly line: number; readonly hasExtraComma: boolean },
+  cause: unknown,
+) =>
+  new ConfigError(
+    `the configuration file ${path} is not JSON in line ${place.line}${place.hasExtraComma ? ', which ends with a comma too many' : ''}`,
+    { hint: 'repair it, or move it away and log in again; leads does not overwrite it', cause },
+  );
 
 export const configOfNewerVersion = (path: string) =>
   new ConfigError(`the configuration file ${path} was made by a newer version of leads`, {

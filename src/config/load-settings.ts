@@ -207,7 +207,7 @@ function parseConfig(text: string, path: string, onUnknown: (path: readonly stri
   try {
     json = JSON.parse(withoutMark(text)) as Json;
   } catch (cause) {
-    throw configNotJson(path, lineOf(cause, text), cause);
+    throw configNotJson(path, placeOf(cause, text), cause);
   }
   const { wrong, unknown } = faultsInConfig(json);
   if (wrong[0] !== undefined) throw configInvalid(path, wrong[0]);
@@ -217,9 +217,11 @@ function parseConfig(text: string, path: string, onUnknown: (path: readonly stri
   return config;
 }
 
-/** The number of the line that cannot be read. */
-function lineOf(cause: unknown, text: string): number {
+/** The line that cannot be read, and whether it is because of a comma too many. */
+function placeOf(cause: unknown, text: string): { line: number; hasExtraComma: boolean } {
   const plain = withoutMark(text);
   const position = Number(/at position (\d+)/.exec(String(cause))?.[1] ?? plain.trimEnd().length);
-  return plain.slice(0, position).split('\n').length;
+  const before = plain.slice(0, position);
+  const hasExtraComma = /^[}\]]/.test(plain.slice(position)) && before.trimEnd().endsWith(',');
+  return { line: (hasExtraComma ? before.trimEnd() : before).split('\n').length, hasExtraComma };
 }

@@ -218,7 +218,7 @@ describe('leads config', () => {
   });
 
   it.each([
-    ['{\n  "profiles": {},\n}\n', 'in line 3'],
+    ['{\n  "profiles": {},\n}\n', 'in line 2, which ends with a comma too many'],
     ['{\r\n  "profile": "x",\r\n  profiles: {}\r\n}', 'in line 3'],
     ['{"profiles":\n', 'in line 1'],
   ])('names the line of %j that is no JSON', async (content, says) => {
@@ -238,7 +238,10 @@ describe('leads config', () => {
       expect(await edit('sed -i \'s/{}/{"retries":3}/\'')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
       expect(configOf(home)).toEqual({ version: 1, profiles: { default: { retries: 3 } } });
       const broken = await edit("sed -i 's/: 3/: 3,/'");
-      expect([broken.exitCode, broken.stderr]).toEqual([3, expect.stringContaining('in line 5')]);
+      expect([broken.exitCode, broken.stderr]).toEqual([
+        3,
+        expect.stringContaining('in line 4, which ends with'),
+      ]);
       expect((await edit("sed -i 's/: 3,/: 4/'")).exitCode).toBe(0);
       expect(readFileSync(file, 'utf8')).toContain('"retries": 4');
       expect((await edit("sed -i 's/retries/retry/'")).stderr).toContain('ignores: profiles.default.retry');
