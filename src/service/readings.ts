@@ -115,11 +115,6 @@ export class Readings {
     return this.#current.added;
   }
 
-  /** Readings beyond the second, which an unmoved list needs as well. */
-  get restarts(): number {
-    return Math.max(0, this.#count - 2);
-  }
-
   /** A page that was requested early did not fit any more: the list has moved, whatever a later answer counts. */
   noteDropped(): void {
     this.noteParallel();
