@@ -163,9 +163,8 @@ describe('a walk goes on', () => {
     ['offset', (q: URLSearchParams) => (q.has('page') ? 99 : Number(q.get('offset') ?? 0))],
   ])('by %s where a bare array looks cut', async (_, start) => {
     const { service } = await stub((query) => leads(start(query), Math.min(start(query) + 20, 50)));
-    const { ids, stats } = await walk(service, { prefetch: true });
+    const { ids } = await walk(service, { prefetch: true });
     expect(ids).toEqual(names(0, 50));
-    expect(stats).toMatchObject({ restarts: 0 });
     expect(service.said()).not.toContain('note:');
   });
 
@@ -409,7 +408,6 @@ describe('a list that moves while it is read', () => {
     const { service } = await stub(moving(all, () => all.unshift(`new${(added += 1)}`), true));
     const { ids, stats } = await walk(service);
     expect(ids.filter((id) => id?.startsWith('l'))).toEqual(names(0, 30));
-    expect(stats).toMatchObject({ restarts: 0 });
     expect(stats.duplicates).toBeGreaterThan(0);
   });
 

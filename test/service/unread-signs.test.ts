@@ -214,6 +214,13 @@ describe('what speaks against an end', () => {
   });
 });
 
+it.each([
+  '<https://api.example/api/leads?page=1&size=100>; rel="last"',
+  '<https://api.example/api/leads?page=0&size=50>; rel="first", <https://api.example/api/leads?page=0>; rel="last"',
+])('a Link header whose last page is the first one is an end: %s', async (link) => {
+  expect(await endOf({ body: leads(37), headers: { link } })).toMatch(/^complete: /);
+});
+
 it.each([{ success: false }, { isSuccess: false }, { successful: false }, { isOk: false }])(
   'the first answer that brings leads and says that it failed proves no end: %j',
   async (flag) => {

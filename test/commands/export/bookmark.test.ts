@@ -29,8 +29,8 @@ const idsIn = (text: string): string[] =>
 
 describe('export --bookmark', () => {
   it.each([
-    ['stdout', 50],
-    ['file', 20],
+    ['stdout', 25],
+    ['file', 10],
   ])(
     'gives every lead exactly once to %s over %i runs of late arrivals and shared timestamps',
     async (place, runs) => {
