@@ -1,4 +1,5 @@
 import { type Rejection, rejection } from './delivery-answer.ts';
+import { invalidHeaderName } from './errors.ts';
 
 /** A complete HTTP request that pushes a lead to a receiver, not yet parsed. */
 export interface Delivery {
@@ -57,4 +58,14 @@ export function rejectUnlessSole(
   }
   if (first) return undefined;
   return rejection(absent, `the header ${name} is ${first === undefined ? 'missing' : 'empty'}`);
+}
+
+/** Connections and clients decide these: a client refuses to send another value. */
+const connectionHeaders = /^(connection|keep-alive|transfer-encoding|upgrade|expect|host|content-length)$/i;
+
+/** Gives the name in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for a text that cannot be the name of a credential's header. */
+export function credentialHeaderName(name: string): string {
+  const isToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
+  if (isToken && !connectionHeaders.test(name)) return name.toLowerCase();
+  throw invalidHeaderName(name);
 }

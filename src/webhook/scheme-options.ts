@@ -1,5 +1,3 @@
-import { invalidHeaderName } from './errors.ts';
-
 /** With `-der`, the ECDSA signature is ASN.1 instead of r and s alone. */
 export const algorithms = [
   'hmac-sha256',
@@ -142,13 +140,3 @@ export const schemePartKeys = Object.keys(schemeParts) as readonly PartKey[];
 /** Finds a part that this scheme would ignore, so that it would check something else than was meant. */
 export const strayPart = (parts: Partial<Record<PartKey, unknown>>, scheme: string): PartKey | undefined =>
   schemePartKeys.find((key) => parts[key] !== undefined && !schemeParts[key].of.includes(scheme));
-
-/** Connections and clients decide these: a client refuses to send another value. */
-const connectionHeaders = /^(connection|keep-alive|transfer-encoding|upgrade|expect|host|content-length)$/i;
-
-/** Gives the name in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for a text that cannot be the name of a credential's header. */
-export function credentialHeaderName(name: string): string {
-  const isToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
-  if (isToken && !connectionHeaders.test(name)) return name.toLowerCase();
-  throw invalidHeaderName(name);
-}

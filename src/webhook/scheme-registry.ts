@@ -13,7 +13,6 @@ import {
 import { branded, type Preset, presets, schemeNames } from './presets.ts';
 import type { Scheme } from './scheme.ts';
 import {
-  credentialHeaderName,
   type SchemeOptions,
   type CustomOptions,
   type PartKey,
@@ -24,7 +23,7 @@ import {
 import { token } from './schemes/token.ts';
 import { defaultToleranceMs } from './timestamp.ts';
 import { templateScheme } from './schemes/template-scheme.ts';
-import { type Delivery, headerValues } from './delivery.ts';
+import { credentialHeaderName, type Delivery, headerValues } from './delivery.ts';
 import { parseDuration } from '../time/time-text.ts';
 
 /** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for options that are incomplete. */

@@ -1,10 +1,10 @@
 import { symmetricKey } from '../crypto/read-key.ts';
 import { equalsKey } from '../crypto/signature.ts';
-import { type Delivery, soleHeader } from '../delivery.ts';
+import { credentialHeaderName, type Delivery, soleHeader } from '../delivery.ts';
 import { emptyToken, formatWithoutTime, headersNotApart, unsendableToken } from '../errors.ts';
 import type { Scheme } from '../scheme.ts';
 import { type Rejection, rejection } from '../delivery-answer.ts';
-import { credentialHeaderName, type SchemeOptions } from '../scheme-options.ts';
+import type { SchemeOptions } from '../scheme-options.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 
 /** The specification, section 5, sets this name. */
