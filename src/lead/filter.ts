@@ -23,6 +23,8 @@ export interface LeadMatcher {
   readonly matchesCreated: (lead: RawLead, created: number | undefined) => boolean;
   /** The number of leads that matched because their time cannot be read. */
   readonly unreadableTimes: number;
+  /** The categories of the filter that no lead has. */
+  readonly unmatchedCategories: ReadonlySet<string>;
   readonly fields: FieldPresence;
 }
 
@@ -37,10 +39,15 @@ export function leadFilter(filter: LeadFilter): LeadMatcher {
   const finds = text === undefined ? undefined : textFinder(text);
   let unreadableTimes = 0;
   const isTimed = since !== undefined || until !== undefined;
+  const unmatchedCategories = new Set(categories);
   const fields = new FieldPresence(where.map(({ path }) => path.join('.')));
   const checks = where.map((condition) => conditionCheck(condition, now, zone));
   const matchesCreated = (lead: RawLead, created: number | undefined): boolean => {
-    if (categories.length > 0 && !categories.includes(lead.category ?? '')) return false;
+    if (categories.length > 0) {
+      const category = lead.category ?? '';
+      if (!categories.includes(category)) return false;
+      unmatchedCategories.delete(category);
+    }
     if (
       isTimed &&
       created !== undefined &&
@@ -60,6 +67,7 @@ export function leadFilter(filter: LeadFilter): LeadMatcher {
   return {
     matches: (lead) => matchesCreated(lead, isTimed ? readCreatedAt(lead.createdAt) : undefined),
     matchesCreated,
+    unmatchedCategories,
     fields,
     get unreadableTimes() {
       return unreadableTimes;

@@ -5,7 +5,7 @@ import { counted } from './terminal/progress.ts';
 
 const mostListed = 12;
 
-/** Notes, at the end of a walk, why a filter may not do what was meant: unreadable times and missing fields. */
+/** Notes, at the end of a walk, why a filter may not do what was meant. `where` is its name, as a flag or as an option. */
 export function noteFilters(
   matcher: LeadMatcher,
   messages: Pick<Messages, 'note'>,
@@ -13,6 +13,15 @@ export function noteFilters(
 ): void {
   noteUnreadableTimes(matcher.unreadableTimes, messages);
   noteMissingFields(where, matcher.fields, messages);
+  for (const category of matcher.unmatchedCategories) {
+    if (!category.includes(',')) continue;
+    const names = category.split(',').map((name) => name.trim());
+    const several =
+      where === '--where'
+        ? names.map((name) => `--category ${name}`).join(' ')
+        : `category: [${names.map((name) => `'${name}'`).join(', ')}]`;
+    messages.note('category-comma', `no lead has the category '${category}'; any of several is ${several}`);
+  }
 }
 
 /** Notes which fields of a flag or an option no lead has, and which fields the leads have. */

@@ -242,6 +242,10 @@ describe('a filter that cannot match', () => {
   ];
 
   it.each([
+    [
+      ['--category', 'solar,dental'],
+      "no lead has the category 'solar,dental'; any of several is --category solar --category dental",
+    ],
     [['--where', 'email=e'], "--where: there is no field 'email'; did you mean 'contact.email'?"],
     [
       ['--where', 'source=x', '--where', 'campaign=y'],

@@ -122,6 +122,7 @@ describe('leads()', () => {
       { where: 'metdata.source=x' },
       "where: there is no field 'metdata.source'; did you mean 'metadata.source'?",
     ],
+    [{ category: 'a, b' }, "no lead has the category 'a, b'; any of several is category: ['a', 'b']"],
     [
       { since: '7d' },
       '2 leads were kept whose createdAt is missing or no known form of time, so their age is unknown',
