@@ -34,4 +34,6 @@ export const secretChanges: readonly SecretChange[] = [
     apply: (secret) => secret.replace(/^v1a?,/, ''),
     shell: '"${SECRET#v1*,}"',
   },
+  { text: 'in single quotes', apply: (secret) => `'${secret}'`, shell: `"'$SECRET'"` },
+  { text: 'in double quotes', apply: (secret) => `"${secret}"`, shell: `'"'"$SECRET"'"'` },
 ];

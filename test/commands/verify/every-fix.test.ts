@@ -284,6 +284,8 @@ const findings: readonly (readonly [says: string, situation: Partial<Situation>]
     "behind a word such as 'Bearer'",
     { sender: plain('token'), headers: forge((value) => `Bearer ${value}`) },
   ],
+  ['in double quotes', { sender: plain('token'), headers: forge((value) => `"${value}"`) }],
+  ['in single quotes', { sender: plain('token'), headers: forge((value) => `'${value}'`) }],
   [
     'without the blanks at its ends',
     { sender: plain('token'), secret: 'correct', change: (secret) => ` cor rect${secret.slice(7)}` },
