@@ -11,7 +11,11 @@ import { isCurlCommand, readCurlCommand } from './curl-command.ts';
 
 const requestLine = /^> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$/;
 
-export const isCurlDump = (text: string): boolean => linesOf(text).some((line) => requestLine.test(line));
+export const isCurlDump = (text: string): boolean =>
+  linesOf(withoutTimes(text)).some((line) => requestLine.test(line));
+
+/** With `--trace-time`, each line that curl prints begins with a time. */
+const withoutTimes = (text: string): string => text.replace(/^\d\d:\d\d:\d\d\.\d{6} (?=[*<>{}] )/gm, '');
 
 /** A progress meter writes over its own line, with a carriage return before it. */
 const linesOf = (text: string): readonly string[] => text.split(/\r?\n|\r/);
@@ -25,7 +29,8 @@ interface Exchange {
 }
 
 /** Reads what `curl -v` prints: the headers of requests and answers. The body is in the command before it, if at all. */
-export async function readCurlDump(text: string, options: CaptureOptions): Promise<Capture> {
+export async function readCurlDump(output: string, options: CaptureOptions): Promise<Capture> {
+  const text = withoutTimes(output);
   const [exchange, index] = chooseEntry(exchangesOf(linesOf(text)), 'the output of curl -v', options);
   const { method, url: path, headers, answer, isTls } = exchange;
   const host = valueOf(headers, 'host');

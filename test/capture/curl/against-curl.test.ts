@@ -112,15 +112,16 @@ it.each([
   expect(withoutAdded(capture.rawHeaders)).toEqual(withoutAdded(pairsOf(sent?.headers ?? [])));
 });
 
-it.each([
+it.each<[string, front: string, flag?: string]>([
   ['at the start', 'COMMAND\n'],
+  ['with a time before each line', 'COMMAND\n', '--trace-time'],
   ['behind a prompt', 'me@host:~/work$ COMMAND\n'],
   ['behind the mark of bash -x', '+ COMMAND\n'],
-])('what curl -v prints is read with the command in front of it: %s', async (_, front) => {
-  const command = `curl -v --data-binary @${file} -H 'x-webhook-token: s3cret' '${base}/hook?a=1'`;
+])('what curl -v prints is read with the command in front of it: %s', async (_, front, flag = '') => {
+  const command = `curl -v ${flag} --data-binary @${file} -H 'x-webhook-token: s3cret' '${base}/hook?a=1'`;
   const before = received.length;
   const output = await bash(command);
-  expect(output).toContain('> POST /hook');
+  expect(output).toMatch(flag === '' ? /^> POST \/hook/m : /^\d\S* > POST \/hook/m);
   const capture = await captureOf(front.replace('COMMAND', command) + output);
   expect(capture.body).toEqual(received[before]?.body);
   expect(capture.rawHeaders).toEqual(pairsOf(received[before]?.headers ?? []));
