@@ -39,6 +39,8 @@ export interface ErrorDetails {
  * command line. Anything else that is thrown is a bug.
  */
 export abstract class LeadsError extends Error {
+  /** The name of the class as a literal: a bundler that minifies shortens the name that the class itself has. */
+  abstract override readonly name: string;
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
   /**
@@ -55,7 +57,6 @@ export abstract class LeadsError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     // Not enumerable: an application that prints the members of the error gets texts.
     Object.defineProperty(this, 'details', { value: details });
-    this.name = new.target.name;
     this.hint = hintFor(details.hint, library);
     this.status = details.status;
     this.requestId = details.requestId;
@@ -69,41 +70,49 @@ export abstract class LeadsError extends Error {
 
 /** Unknown command, flag or value. */
 export class UsageError extends LeadsError {
+  override readonly name = 'UsageError';
   readonly code = 'usage';
 }
 
 /** No API key, no base URL, unreadable configuration. */
 export class ConfigError extends LeadsError {
+  override readonly name = 'ConfigError';
   readonly code = 'config';
 }
 
 /** The service rejected the key. */
 export class KeyRejectedError extends LeadsError {
+  override readonly name = 'KeyRejectedError';
   readonly code = 'key_refused';
 }
 
 /** The service could not be reached, or kept failing, or kept rate-limiting. */
 export class ServiceError extends LeadsError {
+  override readonly name = 'ServiceError';
   readonly code = 'service_unavailable';
 }
 
 /** The service's answer, or an input file, is not what it must be. */
 export class DataError extends LeadsError {
+  override readonly name = 'DataError';
   readonly code = 'invalid_data';
 }
 
 /** There is no lead, or no delivery, of the id that was asked for: the run itself worked. */
 export class LeadNotFoundError extends LeadsError {
+  override readonly name = 'LeadNotFoundError';
   readonly code = 'lead_not_found';
 }
 
 /** Output could not be written: disk full, I/O error. */
 export class OutputError extends LeadsError {
+  override readonly name = 'OutputError';
   readonly code = 'output';
 }
 
 /** The run was ended before it was complete, by a signal or by the reader of stdout: output is incomplete. */
 export class InterruptedError extends LeadsError {
+  override readonly name = 'InterruptedError';
   readonly code = 'interrupted';
   readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
 

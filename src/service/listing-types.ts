@@ -100,6 +100,7 @@ export interface LeadQuery {
 
 /** A walk came to an end that proves nothing: trying again does not help. */
 export class IncompleteError extends LeadsError {
+  override readonly name = 'IncompleteError';
   readonly code = 'incomplete';
   /** The reason, as a sentence without a full stop. */
   readonly why: string;

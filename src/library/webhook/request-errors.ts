@@ -6,6 +6,7 @@ import { isFetchRequest, isNodeRequest } from './request.ts';
  * cause this. `hint` names the fix for the framework that was recognized.
  */
 export class ParsedBodyError extends LeadsError {
+  override readonly name = 'ParsedBodyError';
   readonly code = 'parsed_body';
 }
 
