@@ -109,8 +109,10 @@ export class Repair {
         const stored = await received.lookUp(leads.map(({ id }) => id));
         const lost: LostLead[] = [];
         for (const [i, { id, bytes }] of leads.entries()) {
-          if (stored[i] !== undefined) this.arrived += 1;
-          else if (sent.has(id)) this.sentBefore += 1;
+          if (stored[i] !== undefined) {
+            this.arrived += 1;
+            this.repaired.add(id);
+          } else if (sent.has(id)) this.sentBefore += 1;
           else lost.push({ leadId: id, body: bytes });
           this.#ids.push(id);
         }
