@@ -107,13 +107,13 @@ const mistakes: readonly Mistake[] = [
   {
     typed: 'export --resume',
     error: '--resume needs --output',
-    hint: "see 'leads export --help'",
+    hint: 'add --output <file>',
     then: 'export -h',
   },
   {
     typed: 'audit --header a:b',
     error: '--header needs --send-to',
-    hint: "see 'leads audit --help'",
+    hint: 'add --send-to <url>',
     then: 'audit --send-to https://receiver.example/ --help',
   },
   {
@@ -153,7 +153,7 @@ const mistakes: readonly Mistake[] = [
   {
     typed: 'api /api/leads --input x',
     error: '--input and --method GET do not go together',
-    hint: 'give another --method',
+    hint: '--method is POST, PUT',
     then: 'api -h',
   },
   {

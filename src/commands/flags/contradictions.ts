@@ -3,6 +3,7 @@ import {
   type Arguments,
   type Flag,
   type Flags,
+  flagTerm,
   isSwitch,
   longName,
   orList,
@@ -23,26 +24,47 @@ export function rejectContradictions(declared: Declared, typed: TypedValues, opt
   const { flags } = declared;
   const isTrue = (word: string): boolean => {
     const [name = '', value] = word.split(' ');
-    const [key, flag] = Object.entries(flags).find((entry) => longName(...entry) === name) ?? [name];
+    const [key, flag] = flagNamed(flags, name) ?? [name];
     return value === undefined ? isGiven(flag, typed[key], options[key]) : String(options[key]) === value;
   };
   for (const [key, flag] of Object.entries(flags)) {
     if (!isGiven(flag, typed[key], options[key])) continue;
     const name = longName(key, flag);
     const missing = flag.with?.map(alternatives).find((words) => !words.some(isTrue));
-    if (missing !== undefined) throw new UsageError(`${name} needs ${orList(missing)}`);
+    if (missing !== undefined) {
+      const verb = missing.some((word) => word.includes(' ')) ? 'use' : 'add';
+      const hint = `${verb} ${orList(missing.slice(0, 2).map((word) => termOf(flags, word)))}`;
+      throw new UsageError(`${name} needs ${orList(missing)}`, { hint });
+    }
     const excluded = flag.without?.find(isTrue);
     if (excluded !== undefined) {
       const label = excluded.startsWith('-') ? excluded : excluded.toUpperCase();
-      const [excludedName = '', value] = label.split(' ');
-      // It may be the default.
-      const hint = value === undefined ? 'leave one of them out' : `give another ${excludedName}`;
+      const choices = choicesBeside(flag, flags, excluded);
+      const hint = choices === undefined ? 'leave one of them out' : `with ${name}, ${choices}`;
       throw new UsageError(`${name} and ${label} do not go together`, { hint });
     }
   }
 }
 
 const alternatives = (words: string): readonly string[] => words.split(' | ');
+
+const flagNamed = (flags: Flags, name: string): [key: string, flag: Flag] | undefined =>
+  Object.entries(flags).find((entry) => longName(...entry) === name);
+
+/** With the value that has to be given: `--bookmark <file>`. */
+function termOf(flags: Flags, word: string): string {
+  const [key = '', flag] = flagNamed(flags, word) ?? [];
+  return flag === undefined ? word : flagTerm(key, { ...flag, short: undefined });
+}
+
+/** The other values of the flag that `excluded` names with a value, which may be its default: `--format is table or csv`. */
+function choicesBeside({ without = [] }: Flag, flags: Flags, excluded: string): string | undefined {
+  const [name = '', value] = excluded.split(' ');
+  const [, flag] = flagNamed(flags, name) ?? [];
+  if (value === undefined || flag === undefined || isSwitch(flag)) return undefined;
+  const choices = flag.type.choices?.filter((choice) => !without.includes(`${name} ${choice}`)) ?? [];
+  return `${name} is ${orList(choices)}`;
+}
 
 /** A default counts for a value that another flag names, and not as a flag that was given. */
 const isGiven = (flag: Flag | undefined, typed: unknown, option: unknown): boolean =>

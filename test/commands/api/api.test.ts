@@ -122,7 +122,7 @@ describe('leads api', () => {
   });
 
   it.each([
-    [['--input', '-'], /give another --method/],
+    [['--input', '-'], /--method is POST, PUT, PATCH, DELETE or OPTIONS/],
     [['--method', 'POST', '--input', '-', '-f', 'a=b'], /--input and --field do not go together/],
     [['--method', 'POST', '-f', 'a=b', '-f', 'a=c'], /--field: 'a' is given twice/],
     [['--method', 'POST', '--paginate'], /--paginate needs --method GET/],

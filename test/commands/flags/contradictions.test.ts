@@ -29,13 +29,17 @@ const check = (words: string): unknown => parseCommand(probe, words.split(' '));
 
 describe('flags that contradict each other', () => {
   test.each([
-    { words: '--follow', error: '--follow needs --file or --until', hint: "see 'leads probe --help'" },
-    { words: '--bom --file x', error: '--bom needs --format csv', hint: "see 'leads probe --help'" },
-    { words: '--bom --format csv', error: '--bom needs --file', hint: "see 'leads probe --help'" },
+    {
+      words: '--follow',
+      error: '--follow needs --file or --until',
+      hint: 'add --file <path> or --until <time>',
+    },
+    { words: '--bom --file x', error: '--bom needs --format csv', hint: 'use --format csv' },
+    { words: '--bom --format csv', error: '--bom needs --file', hint: 'add --file <path>' },
     {
       words: '--follow --file x --format json',
       error: '--follow and --format json do not go together',
-      hint: 'give another --format',
+      hint: 'with --follow, --format is table or csv',
     },
     {
       words: '--no-check --file x',

@@ -216,7 +216,7 @@ describe('leads list', () => {
     [['--since', 'soonish'], "'soonish' is not a point in time"],
     [['--where', 'nonsense'], "'nonsense' is not a condition"],
     [['--format', 'xml'], "'xml' is not one of table, json, ndjson, csv"],
-    [['--json', '--watch'], 'give another --format'],
+    [['--json', '--watch'], 'with --watch, --format is table, ndjson or csv'],
   ])('refuses %s', async (flags, message) => {
     const run = await list(...flags);
     expect(run.exitCode).toBe(2);
