@@ -19,7 +19,7 @@ export function noteFilters(
     const several =
       where === '--where'
         ? names.map((name) => `--category ${name}`).join(' ')
-        : `category: [${names.map((name) => `'${name}'`).join(', ')}]`;
+        : `category: [${quotedList(names)}]`;
     messages.note('category-comma', `no lead has the category '${category}'; any of several is ${several}`);
   }
 }
@@ -31,23 +31,27 @@ export function noteMissingFields(
   messages: Pick<Messages, 'note'>,
 ): void {
   const { missing } = fields;
-  const [first] = missing;
-  if (first === undefined) return;
+  if (missing.length === 0) return;
   const { names } = fields;
-  const subject =
-    missing.length === 1 ? `field '${first}'` : `fields ${missing.map((name) => `'${name}'`).join(', ')}`;
-  const meant = missing.length === 1 ? meantField(first, names) : undefined;
+  const subject = `${missing.length === 1 ? 'is no field' : 'are no fields'} ${quotedList(missing)}`;
+  const meant = missing.flatMap((name) => meantField(name, names) ?? []);
   const listed = names.slice(0, mostListed).join(', ') + (names.length > mostListed ? ', …' : '');
-  const help = meant === undefined ? `the fields are ${listed}` : `did you mean '${meant}'?`;
-  messages.note(
-    `missing ${flag}`,
-    `${flag}: there ${missing.length === 1 ? 'is' : 'are'} no ${subject}; ${help}`,
-  );
+  const help =
+    meant.length < missing.length ? `the fields are ${listed}` : `did you mean ${quotedList(meant)}?`;
+  messages.note(`missing ${flag}`, `${flag}: there ${subject}; ${help}`);
 }
 
-/** `email` means `contact.email`, and so does `contact.emial`. */
-const meantField = (typed: string, names: readonly string[]): string | undefined =>
-  names.find((name) => name.endsWith(`.${typed}`)) ?? nearest(typed, names);
+const quotedList = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
+
+/** `EMAIL` means `contact.email`, and so does `contact.emial`. */
+function meantField(typed: string, names: readonly string[]): string | undefined {
+  const folded = typed.toLowerCase();
+  return (
+    names.find((name) => name.toLowerCase() === folded) ??
+    names.find((name) => name.toLowerCase().endsWith(`.${folded}`)) ??
+    nearest(typed, names)
+  );
+}
 
 export function noteUnreadableTimes(leads: number, messages: Pick<Messages, 'note'>): void {
   if (leads === 0) return;

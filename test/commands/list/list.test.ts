@@ -281,6 +281,15 @@ describe('a filter that cannot match', () => {
     expect(run).toMatchObject({ stderr: '', stdout: expect.stringContaining('"id":"b"') as string });
   });
 
+  it.each([
+    ['ID', "is no field 'ID'; did you mean 'id'?"],
+    ['EMAIL', "is no field 'EMAIL'; did you mean 'contact.email'?"],
+    ['EMAIL,ID', "are no fields 'EMAIL', 'ID'; did you mean 'contact.email', 'id'?"],
+  ])('suggests the fields that are meant by --fields %s', async (typed, note) => {
+    const run = await listed(records, '--fields', typed, '--format', 'csv');
+    expect(run.stderr).toBe(`note: --fields: there ${note}\n`);
+  });
+
   it('names fields of --fields that no lead has', async () => {
     const run = await listed(records, '--fields', 'id,nmae,contact.email', '--format', 'csv');
     expect(run.stdout).toContain('id,nmae,contact.email\r\n');
