@@ -30,7 +30,7 @@ const idsIn = (text: string): string[] =>
 describe('export --bookmark', () => {
   it.each([
     ['stdout', 25],
-    ['file', 10],
+    ['file', 20],
   ])(
     'gives every lead exactly once to %s over %i runs of late arrivals and shared timestamps',
     async (place, runs) => {
