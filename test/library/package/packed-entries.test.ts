@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 let project: string;
 beforeAll(async () => {
   project = await projectWithPackage();
-}, 60_000);
+}, 180_000);
 
 it('are loaded by import and require without a word, and change nothing of the process, in use neither', async () => {
   const home = join(project, 'home');
