@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { nextHintOf } from '../../src/service/pagers/hints.ts';
 import { isCounting } from '../../src/service/pagers/position.ts';
 
 const positionOf = (query: string) => ({ style: 'url', url: `https://api.example/leads?${query}` }) as const;
@@ -16,3 +17,14 @@ it.each(['cursor=abc&page=2', 'after=l20&page=2', 'page_token=x&offset=20', 'lim
     expect(isCounting(positionOf(query))).toBe(false);
   },
 );
+
+it.each([
+  [{ link: null, after: '2' }, 'nextcursor', '2'],
+  [{ href: null, page: 3 }, 'nextpage', 3],
+])('an object of a next page leads on by the member that has a value: %j', (next, name, value) => {
+  expect(nextHintOf('next', next)).toMatchObject({ name, value });
+});
+
+it('an object of a next page whose members are all null is an end', () => {
+  expect(nextHintOf('next', { href: null })).toBe(null);
+});

@@ -155,14 +155,20 @@ export function nextHintOf(field: string, value: Json): NextHint | null | undefi
   const fieldName = plainName(field);
   if (typeof value === 'string' || typeof value === 'number') return { name: fieldName, field, value };
   if (!isObject(value)) return undefined;
+  let isEnd = false;
   for (const [member, plain] of innerNames) {
     const inner = value[member];
-    if (inner === null) return null;
+    // Another member may still lead further: `{"link": null, "after": "2"}`.
+    isEnd ||= inner === null;
     const isNumber = plain === 'nextpage' || plain === 'nextoffset';
     if (isNumber ? wholeNumber(inner) === undefined : typeof inner !== 'string' || inner === '') continue;
-    return { name: plain ?? fieldName, field: plain === undefined ? field : member, value: inner as string };
+    return {
+      name: plain ?? fieldName,
+      field: plain === undefined ? field : member,
+      value: inner as string | number,
+    };
   }
-  return undefined;
+  return isEnd ? null : undefined;
 }
 
 function tokenOf(field: string, token: Json): NextHint | undefined {
