@@ -179,9 +179,12 @@ class Search {
 /** A page of a list has these relations, and another resource has further ones. */
 const pageRelations = ['self', 'first', 'prev', 'previous', 'next', 'last', 'curies', 'profile', 'search'];
 
+/** Members that tell of a page; any other one may be a field of a single lead. */
+const pageMember = /^(_links|page|meta|pagination|total\w*|count|size|limit|offset|per_?page)$/i;
+
 /**
  * Finds the place of the missing array in an answer that may be an empty page: a null in its place, an empty
- * object, or HAL without `_embedded`. `isCertain` is true where other parts of the answer name pages.
+ * object, or HAL without `_embedded`. `isCertain`: HAL whose links are those of a page, with nothing but what tells of one.
  */
 export function absentArray(
   root: Json,
@@ -196,7 +199,12 @@ export function absentArray(
   const isNull = places.find((place) => valueAt(root, place) === null);
   if (isNull !== undefined || isEmpty) return { path: isNull ?? ['data'], isCertain: false };
   if (!isObject(links)) return undefined;
-  return { path: ['_embedded'], isCertain: Object.keys(links).every((name) => pageRelations.includes(name)) };
+  const relations = Object.keys(links);
+  const isPage = relations.length > 0 && relations.every((name) => pageRelations.includes(name));
+  return {
+    path: ['_embedded'],
+    isCertain: isPage && Object.keys(root).every((name) => pageMember.test(name)),
+  };
 }
 
 export const isSame = (a: readonly string[], b: readonly string[]): boolean =>

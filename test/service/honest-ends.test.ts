@@ -88,6 +88,14 @@ describe('an answer without a list', () => {
     expect((await endOf(() => body)).end).toBe('empty');
   });
 
+  it.each([
+    { id: '5', email: 'a@b.example', _links: { self: { href: '/api/leads/5' } } },
+    { id: '1', _links: {} },
+    { _embedded: { owner: { id: 1 } }, _links: { self: { href: '/api/leads' } } },
+  ])('a single record in HAL is no empty list: %j', async (body) => {
+    expect((await endOf(() => body)).end).toContain('holds no list of leads');
+  });
+
   it('as HAL has it is none where the total says more, or where it is the list of what there is', async () => {
     const total = await endOf(() => ({ _links: { self: { href: '/api/leads' } }, total: 12 }));
     expect(total.end).toContain('12 leads');
