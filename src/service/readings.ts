@@ -316,6 +316,7 @@ export class Readings {
     this.#unidentified.nextPass();
     this.#current = new Reading(this.#ids.pass, false);
     this.#totals = undefined;
+    this.#lastHash = undefined;
     this.#tail = [];
     this.#firstRecord = undefined;
     return true;
