@@ -71,12 +71,13 @@ function jsonForms(json: string): readonly BodyForm[] {
 
 /**
  * Beyond this depth, `JSON.parse` can read a text but `JSON.stringify` would exhaust the stack. No lead is so
- * deep.
+ * deep. The closing quote is optional, so that a string without an end is read only once.
  */
 function isTooDeep(text: string): boolean {
   let depth = 0;
-  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
-    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
+    if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth -= 1;
     if (depth > 200) return true;
   }
   return false;
