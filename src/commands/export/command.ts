@@ -116,7 +116,7 @@ export interface ExportOptions extends Omit<TypedOptions, 'format'> {
 /** `-o -` is stdout; the ending of another name says how to write, where no flag does. */
 function settleOptions(typed: TypedOptions): ExportOptions {
   const output = typed.output === '-' ? undefined : typed.output;
-  const [, ending, gz] = /(?:\.(\w+?))?(\.gz)?$/i.exec(output ?? '') ?? [];
+  const [, ending, gz] = /(?:\.(?!gz$)(\w+?))?(\.gz)?$/i.exec(output ?? '') ?? [];
   const format = typed.format ?? recordFormats.find((form) => form === ending?.toLowerCase());
   return { ...typed, output, format: format ?? 'ndjson', gzip: typed.gzip || gz !== undefined };
 }

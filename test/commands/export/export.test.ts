@@ -146,6 +146,22 @@ describe('export -o', () => {
     }
   });
 
+  it.each([
+    ['all.gz', true],
+    ['all.ndjson.gz', true],
+    ['x.csv.GZ', true],
+    ['all.csv', false],
+    ['all', false],
+  ])('compresses by the ending of the name: %s %s', async (name, isCompressed) => {
+    const file = join(freshHome(), name);
+    expect((await leads(['export', '-o', file], { env: env() })).exitCode).toBe(0);
+    expect(
+      readFileSync(file)
+        .subarray(0, 2)
+        .equals(Buffer.from([0x1f, 0x8b])),
+    ).toBe(isCompressed);
+  });
+
   it('refuses a directory, and a place that is not there', async () => {
     const home = freshHome();
     mkdirSync(join(home, 'd'));
