@@ -58,7 +58,9 @@ export function parseWords(command: NamedCommand): TypedValues | 'help' | 'versi
 
 /** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */
 function withJoinedValues(words: readonly string[], flags: NamedFlags): string[] {
-  return words.map((word) => {
+  const end = words.indexOf('--');
+  return words.map((word, i) => {
+    if (end !== -1 && i > end) return word;
     const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === word) ?? [];
     return flag === undefined || isSwitch(flag) || flag.joined !== true ? word : `${word}=${flag.bare ?? ''}`;
   });

@@ -4,6 +4,7 @@ import { flags as exportFlags } from '../../../src/commands/export/command.ts';
 import { flags as listFlags } from '../../../src/commands/list/command.ts';
 import { flags as listenFlags } from '../../../src/commands/listen/command.ts';
 import { flags as sandboxFlags } from '../../../src/commands/sandbox/command.ts';
+import { flags as sendFlags } from '../../../src/commands/send/command.ts';
 import { optionsOf } from '../../support/options.ts';
 
 describe('declared flags', () => {
@@ -53,6 +54,7 @@ describe('declared flags', () => {
     { flags: listFlags, words: ['--status', ''], message: '--status: the value is empty' },
     { flags: listFlags, words: ['--fields', ' , '], message: "--fields: ' , ' is not a list of fields" },
     { flags: listFlags, words: ['--', '--limit'], message: "unexpected argument '--limit'" },
+    { flags: sendFlags, words: ['--', '--dry-run'], message: "unexpected argument '--dry-run'" },
     { flags: listFlags, words: ['--json=id'], message: "unknown option '--json=id'" },
     { flags: listFlags, words: ['-vx'], message: "unknown option '-x'" },
     { flags: listFlags, words: ['lead_1'], message: "unexpected argument 'lead_1'" },
