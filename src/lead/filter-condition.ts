@@ -47,12 +47,12 @@ export function boundOf(value: string, now: number, zone?: string): Bound | unde
 
 /**
  * Returns a number below zero when the first is less, and compares integers beyond 2^53 digit by digit.
- * Undefined for any other text.
+ * The difference of two that are beyond every double is NaN. Undefined for any other text.
  */
 export function compareDecimals(first: string, second: string): number | undefined {
   if (!decimal.test(first) || !decimal.test(second)) return undefined;
   const difference = Number(first) - Number(second);
-  if (difference !== 0 || !/^-?\d+$/.test(first + second.replace('-', ''))) return difference;
+  if (difference < 0 || difference > 0 || !/^-?\d+$/.test(first + second.replace('-', ''))) return difference;
   const exact = BigInt(first) - BigInt(second);
   return exact < 0n ? -1 : exact > 0n ? 1 : 0;
 }

@@ -134,6 +134,15 @@ describe('order in --where', () => {
     expect(passes(record, { now }, [text])).toBe(expected);
   });
 
+  it('holds for integers that are too long for a double', () => {
+    const many = '9'.repeat(310);
+    const long = `{"id":1,"n":1${many}}`;
+    expect(passes(long, {}, [`n>${many}`])).toBe(true);
+    expect(passes(long, {}, [`n<${many}`])).toBe(false);
+    expect(passes(long, {}, [`n>=1${many}`])).toBe(true);
+    expect(passes(long, {}, [`n<=-${many}`])).toBe(false);
+  });
+
   it.each([
     ['score >= 10', 'score', '>=', '10'],
     [' contact.name  = Zoë Z ', 'contact.name', '=', 'Zoë Z '],
