@@ -19,7 +19,8 @@ export function report(thrown: unknown, argv: readonly string[], { signal, stder
     stderr.write(`error: ${sanitize(message)}\n`);
     if (hint !== undefined) stderr.write(`hint: ${sanitize(hint)}\n`);
   }
-  if (exitCode === 1 && failure instanceof Error && (argv.includes('-v') || argv.includes('--verbose'))) {
+  const isVerbose = argv.some((word) => word === '--verbose' || /^-[a-zA-Z]*v/.test(word));
+  if (exitCode === 1 && failure instanceof Error && isVerbose) {
     stderr.write(`${failure.stack ?? ''}\n`);
   }
   return exitCode;

@@ -1,8 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { InterruptedError } from '../src/errors.ts';
+import type { Host } from '../src/host.ts';
 import { commands } from '../src/program.ts';
-import { leads, startLeads } from './support/run.ts';
+import { report } from '../src/report-error.ts';
+import { leads, memory, startLeads } from './support/run.ts';
 
 describe('leads', () => {
   it.each([[], ['--help'], ['-h'], ['help'], ['--no-color', '--help'], ['-v', 'help']])(
@@ -96,4 +98,18 @@ describe('leads', () => {
       expect((await run.done).exitCode).toBe(code);
     }
   });
+});
+
+it.each([
+  ['-v', true],
+  ['-qv', true],
+  ['-vq', true],
+  ['--verbose', true],
+  ['-q', false],
+  ['--version', false],
+])('%s prints the stack of a bug: %s', (word, hasStack) => {
+  const stderr = memory(undefined);
+  const host = { signal: new AbortController().signal, stderr } as unknown as Host;
+  report(new Error('unforeseen'), ['list', word], host);
+  expect(/^ +at /m.test(stderr.text())).toBe(hasStack);
 });
