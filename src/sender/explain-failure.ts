@@ -37,6 +37,7 @@ const explanations: readonly (readonly [RegExp, (code: string) => string])[] = [
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, (code) => `its certificate is for another host name (${code})`],
   [/^CERT_NOT_YET_VALID$/, (code) => `its certificate is not valid yet (${code})`],
   [/^CERT_HAS_EXPIRED$/, (code) => `its certificate has expired (${code})`],
+  [/CERTIFICATE_REQUIRED/, (code) => `it asks for a certificate of the client (${code})`],
   [/CERT|SIGNATURE|ISSUER/, (code) => `its certificate is not trusted (${code})`],
 ];
 

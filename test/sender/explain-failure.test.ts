@@ -17,6 +17,10 @@ test.each<{ cause: FailureCause; said: string }>([
   { cause: { error: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }, said: 'certificate is not trusted' },
   { cause: { error: 'ERR_TLS_CERT_ALTNAME_INVALID' }, said: 'certificate is for another host name' },
   { cause: { error: 'CERT_HAS_EXPIRED' }, said: 'certificate has expired' },
+  {
+    cause: { error: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' },
+    said: 'it asks for a certificate of the client',
+  },
   { cause: { error: 'CERT_NOT_YET_VALID' }, said: 'certificate is not valid yet' },
   { cause: { error: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' }, said: 'neither TLS 1.2 nor TLS 1.3' },
   { cause: { error: 'EHOSTUNREACH' }, said: 'EHOSTUNREACH' },
