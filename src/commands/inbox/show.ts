@@ -21,8 +21,9 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
       for await (const delivery of inbox.list({ seq: Number(id) })) deliveries.push(delivery);
     }
     const leadId = deliveries[0]?.leadId;
-    if (leadId !== undefined) forwards = (await inbox.forwards([leadId])).get(leadId) ?? [];
-    dropped = await inbox.droppedRepeats(id);
+    if (leadId === undefined) return;
+    forwards = (await inbox.forwards([leadId])).get(leadId) ?? [];
+    dropped = await inbox.droppedRepeats(leadId);
   });
   const [first] = deliveries;
   if (first === undefined) {

@@ -90,6 +90,17 @@ describe('leads inbox show', () => {
     expect((await run(home, 'show')).exitCode).toBe(2);
   });
 
+  it('says by number too how many older repeats of the lead are not kept', async () => {
+    const home = freshHome();
+    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
+    const repeat = { leadId: 'a', delivery: deliveryOf('{"id":"a"}') };
+    await inbox.take(Array.from({ length: 103 }, () => repeat));
+    await inbox.close();
+    const said = 'older repeats are not kept: 2 with the same payload';
+    expect((await run(home, 'show', 'a')).stderr).toContain(said);
+    expect((await run(home, 'show', '1')).stderr).toContain(said);
+  });
+
   it('that finds nothing is exit 7, with the code of a lead that was not found', async () => {
     const home = await filled();
     const { exitCode, stderr } = await run(home, 'show', 'nobody');
