@@ -14,7 +14,7 @@ import { type CheckResult, fail, pass, warn } from './check-result.ts';
 
 export async function checkPort(host: string, port: number): Promise<CheckResult> {
   const name = 'receiver.port';
-  const address = `${host}:${port}`;
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });

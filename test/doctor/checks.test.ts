@@ -14,6 +14,7 @@ import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkPort } from '../../src/doctor/listen-address.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import { InterruptedError } from '../../src/errors.ts';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';
@@ -227,6 +228,10 @@ describe('the receiving side', () => {
       result: 'warn',
       hint: expect.stringContaining('--port') as string,
     });
+  });
+
+  it('writes an IPv6 address in brackets', async () => {
+    expect((await checkPort('::1', 0)).detail).toContain('[::1]:0');
   });
 
   it('fails for an inbox that is no inbox, and leaves the file as it is', async () => {
