@@ -28,7 +28,8 @@ export const commandLine: Front = {
   learning: "'leads doctor --learn' looks for how the service pages",
 };
 
-const camelCase = (name: string): string =>
+/** `page-size`, as the file and the command line spell it, as `pageSize`. */
+export const camelCase = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const libraryOption = (setting: string): string => camelCase(setting.replace(/^api\./, 'dialect.'));
 

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../json/exact.ts';
 import { invalidSetting, twoKeysOfAProfile } from './errors.ts';
-import { camelCase } from './dialect.ts';
+import { camelCase } from '../front.ts';
 import { type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Profile } from './settings.ts';
 

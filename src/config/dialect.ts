@@ -1,3 +1,4 @@
+import { camelCase } from '../front.ts';
 import type { Profile } from './settings.ts';
 
 export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'before', 'none'] as const;
@@ -36,10 +37,6 @@ export interface Dialect {
   readonly total?: (typeof totalMeanings)[number] | undefined;
   readonly dateFormat?: (typeof dateFormats)[number] | undefined;
 }
-
-/** `page-size`, as the file and the command line spell it, as `pageSize`. */
-export const camelCase = (name: string): string =>
-  name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 export const dialectOf = ({ api = {} }: Pick<Profile, 'api'>): Dialect =>
   Object.fromEntries(Object.entries(api).map(([name, value]) => [camelCase(name), value]));
