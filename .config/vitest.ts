@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const shared = {
   environment: 'node',
@@ -37,6 +38,18 @@ const onBothDatabases = [
   'test/cli/inspect.test.ts',
 ];
 
+/** Files that take half a minute each: one that began last would run alone. */
+const longest = ['docs/walk', 'services/learnt', 'library/types/package-types', 'faults/acknowledged'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      longest.some((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 const onDemand = 'test/support/postgres/on-demand.ts';
 const setup = ['test/support/temporary.ts', 'test/support/build.ts'];
 
@@ -53,6 +66,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     // Many tests wait for processes and clocks: one worker more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
