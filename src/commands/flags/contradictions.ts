@@ -17,26 +17,25 @@ interface Declared {
 
 /**
  * Throws a `UsageError` for the first flag that lacks one of its `with`, or meets one of its `without`, and for stdin that
- * would be read twice. `typed` is text by option name, and `options` is what it gives.
+ * would be read twice. `typed` is text by option name, and `options` holds the values that were made of it.
  */
 export function rejectContradictions(declared: Declared, typed: TypedValues, options: TypedValues): void {
   rejectSharedStdin(declared, typed);
   const { flags } = declared;
-  const isTrue = (word: string): boolean => {
-    const [name = '', value] = word.split(' ');
+  /** `condition` is an element of `with` or `without`: `--follow`, `--format json`, or the name of an argument. */
+  const isMet = (condition: string): boolean => {
+    const [name = '', value] = condition.split(' ');
     const [key, flag] = flagNamed(flags, name) ?? [name];
     return value === undefined ? isGiven(flag, typed[key], options[key]) : String(options[key]) === value;
   };
   for (const [key, flag] of Object.entries(flags)) {
     if (!isGiven(flag, typed[key], options[key])) continue;
     const name = longName(key, flag);
-    const missing = flag.with?.map(alternatives).find((words) => !words.some(isTrue));
-    if (missing !== undefined) {
-      const verb = missing.some((word) => word.includes(' ')) ? 'use' : 'add';
-      const hint = `${verb} ${orList(missing.slice(0, 2).map((word) => termOf(flags, word)))}`;
-      throw new UsageError(`${name} needs ${orList(missing)}`, { hint });
+    const unmet = flag.with?.map(alternatives).find((conditions) => !conditions.some(isMet));
+    if (unmet !== undefined) {
+      throw new UsageError(`${name} needs ${orList(unmet)}`, { hint: hintToMeet(unmet, flags) });
     }
-    const excluded = flag.without?.find(isTrue);
+    const excluded = flag.without?.find(isMet);
     if (excluded !== undefined) {
       const label = excluded.startsWith('-') ? excluded : excluded.toUpperCase();
       const choices = choicesBeside(flag, flags, excluded);
@@ -46,15 +45,26 @@ export function rejectContradictions(declared: Declared, typed: TypedValues, opt
   }
 }
 
-const alternatives = (words: string): readonly string[] => words.split(' | ');
+const alternatives = (conditions: string): readonly string[] => conditions.split(' | ');
 
 const flagNamed = (flags: Flags, name: string): [key: string, flag: Flag] | undefined =>
   Object.entries(flags).find((entry) => longName(...entry) === name);
 
-/** With the value that has to be given: `--bookmark <file>`. */
-function termOf(flags: Flags, word: string): string {
-  const [key = '', flag] = flagNamed(flags, word) ?? [];
-  return flag === undefined ? word : flagTerm(key, { ...flag, short: undefined });
+/** A flag may need one of seven others: the hint of one line names the first two. */
+const hintedAlternatives = 2;
+
+function hintToMeet(unmet: readonly string[], flags: Flags): string {
+  const namesValue = unmet.some((condition) => condition.includes(' '));
+  const terms = unmet.slice(0, hintedAlternatives).flatMap((condition) => termsOf(condition, flags));
+  return `${namesValue ? 'use' : 'add'} ${orList(terms)}`;
+}
+
+/** The ways to type what meets a condition: `--bookmark <file>`, or `--from inbox` and `--from service`. */
+function termsOf(condition: string, flags: Flags): readonly string[] {
+  const [key = '', flag] = flagNamed(flags, condition) ?? [];
+  if (flag === undefined) return [condition];
+  const choices = isSwitch(flag) || flag.choicesShown === false ? undefined : flag.type.choices;
+  return choices?.map((choice) => `${condition} ${choice}`) ?? [flagTerm(key, { ...flag, short: undefined })];
 }
 
 /** The other values of the flag that `excluded` names with a value, which may be its default: `--format is table or csv`. */
@@ -66,22 +76,26 @@ function choicesBeside({ without = [] }: Flag, flags: Flags, excluded: string): 
   return `${name} is ${orList(choices)}`;
 }
 
-/** A default counts for a value that another flag names, and not as a flag that was given. */
+/** Whether a person gave a flag or an argument, which is `undefined` for `flag`. A default is not given. */
 const isGiven = (flag: Flag | undefined, typed: unknown, option: unknown): boolean =>
   flag !== undefined && isSwitch(flag)
     ? option === (flag.negated !== true)
-    : typed !== undefined && option !== undefined && !(Array.isArray(option) && option.length === 0);
+    : typed !== undefined && option !== undefined && !isEmptyList(option);
+
+const isEmptyList = (option: unknown): boolean => Array.isArray(option) && option.length === 0;
 
 function rejectSharedStdin({ arguments: args, flags }: Declared, typed: TypedValues): void {
-  const readers = [
+  const places = [
     ...Object.entries(args).map(([name, { type }]) => ({ key: name, name: name.toUpperCase(), type })),
     ...Object.entries(flags).flatMap(([key, flag]) =>
       isSwitch(flag) ? [] : [{ key, name: longName(key, flag), type: flag.type }],
     ),
-  ].flatMap(({ key, name, type: { stdin } }) =>
+  ];
+  const readers = places.flatMap(({ key, name, type: { stdin } }) =>
     [typed[key]]
       .flat()
-      .flatMap((text) => (stdin !== undefined && text === stdin ? [`${name} ${stdin}`] : [])),
+      .filter((text) => stdin !== undefined && text === stdin)
+      .map(() => `${name} ${stdin ?? ''}`),
   );
   if (readers.length < 2) return;
   throw new UsageError(`stdin can be read only once, not for ${readers.join(' and ')}`, {

@@ -14,6 +14,8 @@ const flags = {
   check: { negated: true, without: ['--file'] },
   key: { value: 'file', type: inputFile, repeatable: true, with: ['--format table'] },
   body: { value: 'file', type: inputFile },
+  where: { value: 'condition', type: text, with: ['--from'] },
+  from: { value: 'place', type: oneOf(['inbox', 'service']) },
 } satisfies Flags;
 
 const probe = command({
@@ -36,6 +38,11 @@ describe('flags that contradict each other', () => {
     },
     { words: '--bom --file x', error: '--bom needs --format csv', hint: 'use --format csv' },
     { words: '--bom --format csv', error: '--bom needs --file', hint: 'add --file <path>' },
+    {
+      words: '--where a=b',
+      error: '--where needs --from',
+      hint: 'add --from inbox or --from service',
+    },
     {
       words: '--follow --file x --format json',
       error: '--follow and --format json do not go together',
