@@ -19,43 +19,33 @@ export function statConfig(configDir: string): ConfigBefore {
 
 export function checkConfig(
   { path, file, directory }: ConfigBefore,
-  read: Pick<Settings, 'profile'> | LeadsError,
+  settings: Pick<Settings, 'profile'> | LeadsError,
   platform: string,
 ): CheckResult {
   const name = 'machine.config';
-  if (read instanceof Error) return fail(name, read);
+  if (settings instanceof Error) return fail(name, settings);
   if (file === undefined) return pass(name, `no file ${path} yet; flags and environment count`);
   const hasModes = platform !== 'win32';
-  const isReadable = `readable by others (${modeOf(file)})`;
-  if (hasModes && isOpen(statOf(path))) {
+  const fault = `readable by others (${modeOf(file)})`;
+  const fileNow = statOf(path);
+  if (hasModes && isOpen(fileNow)) {
     const hint = 'close it where it is from: its owner with chmod 600, or the mode of what is mounted';
-    return warn(name, `${path} is ${isReadable}, and cannot be closed from here`, hint);
+    return warn(name, `${path} is ${fault}, and cannot be closed from here`, hint);
   }
   if (hasModes && (isOpen(file) || isOpen(directory))) {
     const hint = 'if other people use this machine, replace the API key';
-    return warn(name, `${path} was ${isReadable}, and is not any more`, hint);
+    return warn(name, `${path} was ${fault}, and is not any more`, hint);
   }
   try {
     accessSync(path, constants.W_OK);
   } catch {
     return warn(name, `${path} cannot be written`, 'settings cannot be changed until it belongs to you');
   }
-  return pass(name, `${path},${hasModes ? ' readable by you alone,' : ''} profile ${read.profile}`);
+  return pass(name, `${path},${hasModes ? ' readable by you alone,' : ''} profile ${settings.profile}`);
 }
 
 const isOpen = (stat: Stats | undefined): boolean =>
   stat !== undefined && !stat.isSymbolicLink() && isOpenToOthers(stat);
-
-export function checkIdFields({
-  dialect,
-  webhookId,
-}: Pick<Settings, 'dialect' | 'webhookId'>): CheckResult[] {
-  const listed = dialect.id ?? 'id';
-  if (webhookId === listed) return [];
-  const detail = `'${webhookId}' identifies a delivered lead and '${listed}' a listed one: where they differ, a lead has two ids`;
-  const commands = `leads config set webhook.id ${listed}, or leads config set api.id ${webhookId}`;
-  return [warn('receiver.id', detail, `name one field in both, if leads have it: ${commands}`)];
-}
 
 /** A warning of a file that others may read: `listen` closes it where the system lets it, and uses it anyway. */
 export function checkFileMode(name: string, path: string, platform: string): CheckResult[] {

@@ -35,7 +35,7 @@ export async function checkHostLookup({ baseUrl, proxy, signal }: Connection): P
 
 const dayMs = 86_400_000;
 
-const warnDays = 14;
+const fewDays = 14;
 
 export async function checkServiceCertificate(connection: Connection): Promise<CheckResult> {
   const { baseUrl, proxy, authorities, timeoutMs, clock, signal } = connection;
@@ -43,36 +43,40 @@ export async function checkServiceCertificate(connection: Connection): Promise<C
   if (baseUrl.protocol !== 'https:') return skip(name, 'plain HTTP on this machine');
   if (proxy !== undefined) return skip(name, `the service is reached through the proxy ${proxy.host}`);
   const endpoint = endpointOf(baseUrl, { authorities, insecure: false }, undefined);
-  const hands = await shakeHands(endpoint, { timeoutMs, signal });
+  const handshake = await shakeHands(endpoint, { timeoutMs, signal });
   signal.throwIfAborted();
-  const code = faultOf(hands, endpoint.host);
-  if (code !== undefined || !hands.ok) {
-    const cert = hands.ok ? { cert: hands.certificate } : {};
+  const code = faultOf(handshake, endpoint.host);
+  if (code !== undefined || !handshake.ok) {
+    const cert = handshake.ok ? { cert: handshake.certificate } : {};
     const failure = unsafeConnection(baseUrl.origin, code ?? '', { message: code ?? '', ...cert });
     if (failure !== undefined) return fail(name, failure);
     const hint = 'is the service up, and is this its HTTPS port?';
     return fail(name, `the handshake failed (${code})`, hint);
   }
-  const days = Math.floor((Date.parse(hands.certificate.valid_to) - clock.now()) / dayMs);
-  const detail = `${hands.protocol ?? 'TLS'}, issued by ${issuerOf(hands.certificate)}, ${days} days left`;
-  if (days >= warnDays) return pass(name, detail);
+  const days = Math.floor((Date.parse(handshake.certificate.valid_to) - clock.now()) / dayMs);
+  const detail = `${handshake.protocol ?? 'TLS'}, issued by ${issuerOf(handshake.certificate)}, ${days} days left`;
+  if (days >= fewDays) return pass(name, detail);
   return warn(name, detail, 'tell the service: its certificate ends soon');
 }
 
 /** Why the connection is not safe, as a code of OpenSSL or node; undefined: it is. */
-function faultOf(hands: Handshake, host: string): string | undefined {
-  if (!hands.ok) return hands.code;
-  return hands.untrusted ?? (checkServerIdentity(host, hands.certificate) && 'ERR_TLS_CERT_ALTNAME_INVALID');
+function faultOf(handshake: Handshake, host: string): string | undefined {
+  if (!handshake.ok) return handshake.code;
+  return (
+    handshake.untrusted ??
+    (checkServerIdentity(host, handshake.certificate) && 'ERR_TLS_CERT_ALTNAME_INVALID')
+  );
 }
 
 export interface ClockSight {
+  /** How far the service's clock is ahead of ours, ms; undefined where no answer had a `Date`. */
   readonly drift: number | undefined;
   readonly isReached: boolean;
 }
 
-/** `Date` has whole seconds, and an answer takes a while; ms. */
+/** A `Date` has whole seconds, and an answer takes a while. */
 const toleratedMs = 5000;
-/** Signed deliveries are rejected beyond this, as `webhook.tolerance` is unless set; ms. */
+/** The default of `webhook.tolerance`: signed deliveries are rejected beyond it. */
 const harmfulMs = 300_000;
 
 export function checkClockDrift({ drift, isReached }: ClockSight): CheckResult {

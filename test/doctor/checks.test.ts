@@ -14,7 +14,7 @@ import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkPort } from '../../src/doctor/listen-address.ts';
+import { checkPort } from '../../src/doctor/receiver-setup.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import { InterruptedError } from '../../src/errors.ts';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';

@@ -8,7 +8,7 @@ import * as config from '../../doctor/config-file.ts';
 import { checkFreeSpace, checkInbox, probeStorage } from '../../doctor/inbox-opens.ts';
 import { type DialectReport, examineDialect } from '../../doctor/learn/examine-dialect.ts';
 import type { LearntKey } from '../../doctor/learn/examination.ts';
-import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
+import { checkAuthority, checkIdFields, checkPort } from '../../doctor/receiver-setup.ts';
 import {
   checkClockDrift,
   checkHostLookup,
@@ -118,7 +118,7 @@ async function checkReceiver(
     checkAuthority(paths.dataDir, clock.now()),
   ]);
   const mode = config.checkFileMode('receiver.authority-mode', authorityKeyPath(paths.dataDir), platform);
-  return [...inbox, ...(settings ? config.checkIdFields(settings) : []), port, authority, ...mode];
+  return [...inbox, ...(settings ? checkIdFields(settings) : []), port, authority, ...mode];
 }
 
 async function openInbox(

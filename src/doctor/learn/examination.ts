@@ -15,8 +15,8 @@ import { type RequestParams, requestParamsOf } from '../../service/pagers/reques
 /** An examination makes no more requests than this, redirects and requests that failed included. */
 const mostRequests = 25;
 const mostRetries = 2;
-const longestPause = 60_000;
-const mostCompared = 1000;
+const longestWaitMs = 60_000;
+const mostComparedOfPage = 1000;
 
 const seenLead = (lead: RawLead) => ({
   /** Its id, or its bytes where it has none. */
@@ -45,15 +45,13 @@ export interface LearntKey {
   readonly evidence: string;
 }
 
-/**
- * An examination of the list operation within one budget of requests, and its results so far. Its methods throw an error that
- * makes every further request pointless.
- */
+/** The requests of one examination, within one budget, and its results so far. An error that its methods throw ends it. */
 export class Examination {
   readonly isLearning: boolean;
   readonly checks: CheckResult[] = [];
   readonly keys: LearntKey[] = [];
   readonly inForce: Dialect;
+  /** The dialect in force, changed by what was learnt: the next request uses it. */
   dialect: Dialect;
   /** The service fails, or finds nothing, where it does not know a parameter: names are tried alone. */
   isStrict = false;
@@ -61,13 +59,15 @@ export class Examination {
   /** The service's clock against ours, ms, by the first answer with a `Date`. */
   drift: number | undefined;
   isReached = false;
+  /** A failure that makes every further request pointless. */
   error: LeadsError | undefined;
   /** JSON Pointer to the leads of the newest page that had some. */
   items = '';
   headers: PageFacts['headers'] = {};
   readonly #service: Service;
   #hasAnswered = false;
-  #isUsedUp = false;
+  /** The service answered 429: it is asked nothing more. */
+  #isLimited = false;
 
   constructor(service: Service, isLearning: boolean) {
     this.isLearning = isLearning;
@@ -89,8 +89,9 @@ export class Examination {
     return this.#service.rateGate.waitMs;
   }
 
+  /** No further request is made: the service's limit is reached, or the wait until the next one is too long. */
   get isRefused(): boolean {
-    return this.#isUsedUp || this.waitMs > longestPause;
+    return this.#isLimited || this.waitMs > longestWaitMs;
   }
 
   learn(key: string, value: LearntKey['value'], evidence: string): void {
@@ -120,9 +121,10 @@ export class Examination {
     let facts: PageFacts | undefined;
     try {
       for await (const part of fetchPage(source, url)) {
-        if (!part.isRetried) leads.push(...part.leads.slice(0, mostCompared - leads.length).map(seenLead));
+        if (!part.isRetried)
+          leads.push(...part.leads.slice(0, mostComparedOfPage - leads.length).map(seenLead));
         facts = part.facts;
-        if (facts === undefined && leads.length >= mostCompared) break;
+        if (facts === undefined && leads.length >= mostComparedOfPage) break;
       }
     } catch (error) {
       return this.#rejectionIn(error);
@@ -160,7 +162,7 @@ export class Examination {
     // Firewalls answer 403 to parameters with odd names, under a key that was accepted before.
     const isFiltered = error instanceof KeyRejectedError && error.status === 403;
     if (!this.#hasAnswered || !(isFiltered || error instanceof ServiceError)) throw error;
-    this.#isUsedUp ||= error.status === 429;
+    this.#isLimited ||= error.status === 429;
     // Some services fail at parameters that they do not expect.
     return isFiltered || (error.status ?? 0) >= 500 ? error : undefined;
   }

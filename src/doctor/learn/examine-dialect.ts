@@ -14,7 +14,7 @@ export type DialectReport = Readonly<
 >;
 
 /**
- * Asks the list operation at most 25 times, and tells what it does. With `isLearning` other names of parameters are tried
+ * Asks the list operation at most 25 times, and reports what it does. With `isLearning` other names of parameters are tried
  * than those in force, and how pages follow each other is examined whatever is set.
  */
 export async function examineDialect(service: Service, isLearning: boolean): Promise<DialectReport> {
@@ -42,10 +42,10 @@ async function examine(examination: Examination): Promise<void> {
   if (isLearning && limit.effect === 'harmful') examination.set({ params: { limit: null } });
   const walked = await findPaging(examination, limit, first);
   checkPageSize(examination, limit, walked);
-  const [page = first.leads] = walked.pages;
-  const leads = walked.pages.length > 0 ? walked.pages.flat() : page;
+  const pages = walked.pages.length > 0 ? walked.pages : [first.leads];
+  const [page = []] = pages;
   const query = isSized ? { [limit.name]: String(page.length) } : {};
-  await findFilters({ examination, leads, pageSize: page.length, query });
+  await findFilters({ examination, leads: pages.flat(), pageSize: page.length, query });
   checkRate(examination);
 }
 
@@ -104,7 +104,7 @@ async function findLimit(examination: Examination, { leads }: SeenPage): Promise
     const description = size === 1 ? '1 lead' : `${size} leads`;
     return { text: String(size), fits, expected: keysOf(leads.slice(0, 1)), description };
   });
-  const search = { query: {}, without: leads, trials };
+  const search = { query: {}, baseline: leads, trials };
   const names = [...new Set([inForce, ...likelyLimits, ...numberParams.limit.usual])];
   if (isLearning && isLimitGuessed) return findName(examination, search, names);
   const finding = await findName(examination, search, [inForce]);

@@ -1,8 +1,7 @@
 import { isObject } from '../../json/exact.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
-import * as names from '../../service/pagers/names.ts';
 import { timeText } from '../../service/page-request.ts';
-import { statusFields } from '../../service/pagers/names.ts';
+import * as names from '../../service/pagers/names.ts';
 import { pass, skip, warn } from '../check-result.ts';
 import { type Examination, keysOf, type SeenLead } from './examination.ts';
 import { findName, type NameFinding, type Trial } from './find-name.ts';
@@ -17,6 +16,7 @@ interface FilterSearch {
   readonly query: Readonly<Record<string, string>>;
 }
 
+/** Finds out by which parameters the service narrows the list: status and category, then both bounds of a time. */
 export async function findFilters(search: FilterSearch): Promise<void> {
   const { examination, leads } = search;
   const { statusField = 'status', dateFormat = 'iso' } = examination.dialect;
@@ -31,8 +31,10 @@ export async function findFilters(search: FilterSearch): Promise<void> {
   const starts = names.timeParams.map(([name]) => name);
   const moments = formats.map((format) => timeTrials(search, 'since', format));
   const since = await findFilter(search, 'since', starts, moments);
-  const format = (since.effect === 'honoured' ? formats[since.round] : undefined) ?? dateFormat;
+  const honouredFormat = since.effect === 'honoured' ? formats[since.round] : undefined;
+  const format = honouredFormat ?? dateFormat;
   if (format !== dateFormat) examination.learn('date-format', format, since.evidence);
+  // The end that goes with the start that was found is tried first.
   const isPartner = ([name]: (typeof names.timeParams)[number]): boolean => name === since.name;
   const pairs = names.timeParams.toSorted((a, b) => Number(isPartner(b)) - Number(isPartner(a)));
   const ends = pairs.map(([, end]) => end);
@@ -54,13 +56,13 @@ async function findFilter(
   rounds: readonly (readonly Trial[])[],
 ): Promise<NameFinding & { readonly round: number }> {
   const inForce = examination.params[filter];
-  const free = usualNames.filter((name) => examination.isLearning && !positionNames.includes(name));
-  const candidates = [...new Set(inForce === undefined ? free : [inForce, ...free])];
+  const otherNames = usualNames.filter((name) => examination.isLearning && !positionNames.includes(name));
+  const candidates = [...new Set(inForce === undefined ? otherNames : [inForce, ...otherNames])];
   let finding: NameFinding = { effect: 'unknown', name: '', evidence: 'no parameter is set for it' };
   let round = -1;
   do {
     round += 1;
-    const search = { query, without: leads.slice(0, pageSize), trials: rounds[round] ?? [] };
+    const search = { query, baseline: leads.slice(0, pageSize), trials: rounds[round] ?? [] };
     if (candidates.length > 0) finding = await findName(examination, search, candidates);
   } while (finding.effect === 'ignored' && !examination.isStrict && round + 1 < rounds.length);
   report(examination, filter, finding);
@@ -88,6 +90,7 @@ function report(examination: Examination, filter: FilterName, { effect, name, ev
     checks.push(warn(check, evidence, isRemoved ? undefined : `leads config set api.params.${filter} null`));
 }
 
+/** The texts that this field holds in the leads, the most frequent first. */
 function valuesOf(leads: readonly SeenLead[], field: string): string[] {
   const counts = new Map<string, number>();
   for (const { record } of leads) {
@@ -97,25 +100,30 @@ function valuesOf(leads: readonly SeenLead[], field: string): string[] {
   return [...counts].toSorted((a, b) => b[1] - a[1]).map(([value]) => value);
 }
 
-const mostValues = 20;
+/** A field with more values than these is no status. */
+const mostStatuses = 20;
 
 /** The field that most likely holds the delivery status of the leads: one that differs, where there is one. */
 function statusFieldOf(leads: readonly SeenLead[], configured: string): string {
   const present = new Set(leads.flatMap(({ record }) => (isObject(record) ? Object.keys(record) : [])));
-  const likely = [configured, ...statusFields, ...[...present].filter((name) => /status|state/i.test(name))];
+  const likely = [
+    configured,
+    ...names.statusFields,
+    ...[...present].filter((name) => /status|state/i.test(name)),
+  ];
   const count = (name: string): number => valuesOf(leads, name).length;
-  const usable = likely.filter((name) => count(name) > 0 && count(name) <= mostValues);
+  const usable = likely.filter((name) => count(name) > 0 && count(name) <= mostStatuses);
   return usable.find((name) => count(name) > 1) ?? usable[0] ?? 'status';
 }
 
 const fieldTrials = (search: FilterSearch, field: string): Trial[] =>
   valuesOf(search.leads, field).flatMap((text) => {
     const selects = ({ record }: SeenLead): boolean => fieldAt(record, field.split('.')) === text;
-    return selection(search, text, `the leads with ${field} '${text}'`, selects);
+    return selectionTrial(search, text, `the leads with ${field} '${text}'`, selects);
   });
 
-/** Leads between which a bound is put were created further apart: a service may count in whole seconds; ms. */
-const apart = 3000;
+/** A bound is put between two leads only where they are this far apart: a service may count in whole seconds. */
+const leastGapMs = 3000;
 
 function timeTrials(
   search: FilterSearch,
@@ -129,15 +137,17 @@ function timeTrials(
     const time = Math.floor((later + earlier) / 2);
     const selects = ({ createdAt = Number.NaN }: SeenLead): boolean =>
       bound === 'since' ? createdAt >= time : createdAt < time;
-    return later - earlier < apart ? [] : selection(search, timeText(time, format), description, selects);
+    return later - earlier < leastGapMs
+      ? []
+      : selectionTrial(search, timeText(time, format), description, selects);
   });
 }
 
-/** A filter does not show that leaves the first page as it is. */
-function selection(
+/** A trial that selects some leads; none where the first page would look the same, so that its answer would show nothing. */
+function selectionTrial(
   { leads: all, pageSize }: FilterSearch,
   text: string,
-  selected: string,
+  description: string,
   selects: (lead: SeenLead) => boolean,
 ): Trial[] {
   const expected = keysOf(all.filter(selects).slice(0, pageSize));
@@ -146,5 +156,5 @@ function selection(
     const keys = new Set(keysOf(leads));
     return leads.every(selects) && expected.every((key) => keys.has(key));
   };
-  return [{ text, fits, expected, description: `${selected} and no other` }];
+  return [{ text, fits, expected, description: `${description} and no other` }];
 }

@@ -1,5 +1,6 @@
 import { type Examination, keysOf, type SeenLead } from './examination.ts';
 
+/** A value for a parameter, and how an answer shows that the service honoured the parameter. */
 export interface Trial {
   readonly text: string;
   readonly fits: (leads: readonly SeenLead[]) => boolean;
@@ -17,24 +18,25 @@ export interface NameFinding {
 
 export interface NameSearch {
   readonly query: Readonly<Record<string, string>>;
-  readonly without: readonly SeenLead[];
+  /** The leads that come for `query` alone, without the parameter that is looked for. */
+  readonly baseline: readonly SeenLead[];
   readonly trials: readonly Trial[];
 }
 
-/** At most so many leads arrive between two answers. */
-const arrivals = 2;
-/** The usual names come first: at least so many are sent together. */
-const together = 8;
-const alone = 4;
+/** At most so many leads are taken to arrive between two answers. */
+const mostArrivals = 2;
+const leastTogether = 8;
+const mostAlone = 4;
 
 const noRequest = 'no request was left for it, or none got through';
 
-/** Services may take names with brackets or operators for fields, or fail at them. */
+/** Other names have brackets or operators: services may take them for fields, or fail at them. */
 const isPlain = (name: string): boolean => /^[A-Za-z_]+$/.test(name) && !/_(gte|lte|gt|lt)$/.test(name);
 
 /**
- * Finds the one of several names that the service honours: many are sent at once, each with a value of its own as far as
- * there are enough, since most services ignore what they do not know; elsewhere one after the other.
+ * Finds the one of several names that the service honours. Most services ignore what they do not know, so many names are sent in
+ * one request, each with a value of its own as far as there are enough, and the answer shows whose value counted. Where a service
+ * fails at unknown names, they are tried one by one.
  */
 export async function findName(
   examination: Examination,
@@ -45,16 +47,16 @@ export async function findName(
   const [name = ''] = names;
   if (trials.length === 0) return { effect: 'unknown', name, evidence: 'the leads differ too little' };
   const plain = names.filter(isPlain);
-  const many = Math.max(together, trials.length);
-  const groups = [plain.slice(0, many), plain.slice(many), names.filter((odd) => !isPlain(odd))];
+  const size = Math.max(leastTogether, trials.length);
+  const groups = [plain.slice(0, size), plain.slice(size), names.filter((odd) => !isPlain(odd))];
   let finding: NameFinding | undefined;
   for (const group of groups.filter(({ length }) => length > 0)) {
     const isTogether = group.length > 1 && !examination.isStrict;
-    const outcome = isTogether ? await narrow(examination, search, group) : 'unclear';
+    const outcome = isTogether ? await narrowDown(examination, search, group) : 'unclear';
     if (typeof outcome === 'object') return outcome;
     examination.isStrict ||= isTogether && outcome === 'unclear' && group.every(isPlain);
     const singles = examination.isStrict ? names : group;
-    for (const single of outcome === 'unclear' ? singles.slice(0, alone) : []) {
+    for (const single of outcome === 'unclear' ? singles.slice(0, mostAlone) : []) {
       const tried = await tryAlone(examination, search, single);
       if (tried.effect === 'honoured') return tried;
       finding ??= tried;
@@ -66,19 +68,20 @@ export async function findName(
   return finding ?? { effect: 'unknown', name, evidence: noRequest };
 }
 
-async function narrow(
+/** Sends the names together, and of those whose value counted ever fewer, until one is left; else what the answer showed of all. */
+async function narrowDown(
   examination: Examination,
-  { query, without, trials }: NameSearch,
+  { query, baseline, trials }: NameSearch,
   names: readonly string[],
 ): Promise<NameFinding | Exclude<Effect, Trial>> {
   let candidates = names;
-  let share = 1;
+  let shareSent = 1;
   for (;;) {
-    const sent = candidates.slice(0, Math.ceil(candidates.length * share));
+    const sent = candidates.slice(0, Math.ceil(candidates.length * shareSent));
     const values = new Map(sent.map((name, i) => [name, trials[i % trials.length] as Trial]));
     const texts = Object.fromEntries([...values].map(([name, { text }]) => [name, text]));
     const answer = await examination.ask({ ...query, ...texts });
-    const effect = effectOf(answer, without, [...values.values()]);
+    const effect = effectOf(answer, baseline, [...values.values()]);
     // Among candidates of which one counts, an answer that shows no effect names those that were not sent.
     if (effect === 'ignored' && sent.length < candidates.length) candidates = candidates.slice(sent.length);
     else if (typeof effect === 'string') return effect;
@@ -87,13 +90,14 @@ async function narrow(
       const [name = ''] = candidates;
       if (candidates.length === 1) return honoured(name, effect);
     }
-    share = candidates.length === 1 ? 1 : trials.length / (trials.length + 1);
+    // With `n` values, `n` of `n + 1` names can be told apart by an answer: a value for each, and no effect for the last one.
+    shareSent = candidates.length === 1 ? 1 : trials.length / (trials.length + 1);
   }
 }
 
 async function tryAlone(
   examination: Examination,
-  { query, without, trials: [trial] }: NameSearch,
+  { query, baseline, trials: [trial] }: NameSearch,
   name: string,
 ): Promise<NameFinding> {
   const { text, expected, description } = trial as Trial;
@@ -103,12 +107,12 @@ async function tryAlone(
     const effect = (answer.status ?? 0) < 500 ? 'harmful' : 'unknown';
     return { effect, name, evidence: `${name}=${text} was rejected (${answer.status ?? 'no page'})` };
   }
-  const effect = effectOf(answer, without, [trial as Trial]);
+  const effect = effectOf(answer, baseline, [trial as Trial]);
   if (typeof effect === 'object') return honoured(name, effect);
   if (effect === 'ignored') return { effect, name, evidence: `${name} changed nothing` };
   const { leads } = answer;
   const isExpectedThere = leads.some(({ key }) => expected.includes(key));
-  const isLossy = leads.length < without.length && expected.length > 0 && !isExpectedThere;
+  const isLossy = leads.length < baseline.length && expected.length > 0 && !isExpectedThere;
   const evidence = `${name}=${text} brought ${leads.length} leads, and not ${description}`;
   return { effect: isLossy ? 'harmful' : 'unclear', name, evidence };
 }
@@ -118,11 +122,12 @@ const honoured = (name: string, { text, description }: Trial): NameFinding => ({
   evidence: `${name}=${text} brought ${description}`,
 });
 
+/** The trial whose value the service honoured, or what else the answer shows; `unasked`: no request was left or got through. */
 type Effect = Trial | 'ignored' | 'unclear' | 'unasked';
 
 function effectOf(
   answer: Awaited<ReturnType<Examination['ask']>>,
-  without: readonly SeenLead[],
+  baseline: readonly SeenLead[],
   trials: readonly Trial[],
 ): Effect {
   if (answer === undefined) return 'unasked';
@@ -130,6 +135,6 @@ function effectOf(
   const trial = trials.find(({ fits }) => fits(answer.leads));
   if (trial !== undefined) return trial;
   const keys = new Set(keysOf(answer.leads));
-  const shared = without.filter(({ key }) => keys.has(key)).length;
-  return shared >= Math.max(1, without.length - arrivals) ? 'ignored' : 'unclear';
+  const shared = baseline.filter(({ key }) => keys.has(key)).length;
+  return shared >= Math.max(1, baseline.length - mostArrivals) ? 'ignored' : 'unclear';
 }

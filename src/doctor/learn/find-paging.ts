@@ -18,7 +18,7 @@ interface PagingSearch {
 /** Small pages show how a list continues that fits on one large page. */
 const smallSize = 5;
 
-const check = 'dialect.pagination';
+const checkName = 'dialect.pagination';
 
 /**
  * Finds out how pages follow each other: by a walk in the dialect in force, as an export makes it; when learning, and if that shows no
@@ -27,17 +27,17 @@ const check = 'dialect.pagination';
  */
 export async function findPaging(
   examination: Examination,
-  { effect, name }: NameFinding,
+  limit: NameFinding,
   first: SeenPage,
 ): Promise<Walked> {
   const exported = await examination.walk({});
   const [page = []] = exported.pages;
   const beginning = keysOf(page.length < first.leads.length ? first.leads : page);
-  const limitName = effect === 'honoured' ? name : undefined;
+  const limitName = limit.effect === 'honoured' ? limit.name : undefined;
   const search: PagingSearch = { examination, limitName, first, beginning };
   const learnt = examination.isLearning ? await learnPaging(search, exported) : undefined;
   if (learnt !== undefined) return learnt;
-  if (exported.pages.length > 1) reportPages(examination, exported, dialectOf(search, exported));
+  if (exported.pages.length > 1) reportPages(examination, exported, dialectOfWalk(search, exported));
   else reportLonePage(search, exported);
   return exported;
 }
@@ -45,7 +45,7 @@ export async function findPaging(
 /** Gives the walk of an export in the dialect that was found; undefined where none was found, or none is needed. */
 async function learnPaging(search: PagingSearch, exported: Walked): Promise<Walked | undefined> {
   const { examination, limitName, beginning } = search;
-  // An export asks by the last lead's id or time where it does not know the real parameter's name: learning looks for that name.
+  // An export that does not know the parameter's name asks by the last lead's id or time: learning looks for the name.
   const isPagingKnown = exported.pages.length > 1 && exported.next?.style !== 'before';
   if (isPagingKnown || beginning.length < 2) return undefined;
   // 0: no limit is honoured, or there are fewer than 3 leads, which make no two pages to compare.
@@ -58,9 +58,9 @@ async function learnPaging(search: PagingSearch, exported: Walked): Promise<Walk
   for await (const dialect of dialectsFor(search, exported, trialSize)) {
     const tried = await examination.walk(dialect, pageSize);
     if (!isTwoPagesOf(beginning, tried)) continue;
-    const learnt = { ...dialect, ...dialectOf(search, tried) };
+    const learnt = { ...dialect, ...dialectOfWalk(search, tried) };
     const whole = pageSize === undefined ? tried : await examination.walk(learnt);
-    if (!missesNoneOf(beginning, whole)) continue;
+    if (!coversBeginning(beginning, whole)) continue;
     reportPages(examination, tried, learnt);
     return whole;
   }
@@ -75,57 +75,62 @@ export function isTwoPagesOf(beginning: readonly string[], { pages }: Pick<Walke
   return isNext && [...first, ...second].every((key, i) => key === beginning[i]);
 }
 
-/** Whether a walk brought every lead of the beginning, as far as the walk went. */
-function missesNoneOf(beginning: readonly string[], { pages, completion, rejection }: Walked): boolean {
+function coversBeginning(beginning: readonly string[], { pages, completion, rejection }: Walked): boolean {
   const keys = new Set(keysOf(pages.flat()));
   const expected = completion === undefined ? beginning.slice(0, keys.size) : beginning;
   return rejection === undefined && expected.every((key) => keys.has(key));
 }
 
-/** The end is proven by something else than that no parameter changed the answer. */
+/** Whether the end is proven by something else than that no parameter changed the answer. */
 const endsWithProof = ({ completion }: Walked): boolean =>
   completion?.kind === 'complete' && !['not-paged', 'reaches-back'].includes(completion.evidence);
 
-/** Dialects in which another page may follow, the likeliest first; a walk has to prove each. */
+/** Dialects in which another page may follow, the likeliest first: those that the answer itself names. A walk has to prove each. */
 async function* dialectsFor(
   search: PagingSearch,
   exported: Walked,
   trialSize: number,
 ): AsyncGenerator<Dialect> {
   const { examination, limitName, first, beginning } = search;
-  const { params } = examination;
-  // A trial size implies a limit's name.
   const small = trialSize > 0 ? await examination.ask({ [limitName ?? '']: String(trialSize) }) : first;
   const { leads, facts } = small === undefined || small instanceof Error ? first : small;
-  const hints = facts && hintsOf(params, facts);
+  const hints = facts && hintsOf(examination.params, facts);
   const next = hints?.next?.value;
   const isLinked = hints?.links?.has('next') === true;
   const namesMore = next !== undefined || isLinked || hints?.hasMore === true;
   if (namesMore && exported.pages.length < 2) yield {};
   if (isLinked || (typeof next === 'string' && /^(https?:|\/|\?)/.test(next))) return;
   if (typeof next === 'string') {
-    const cursor = await findPosition(search, cursorParams, [leadsTo(beginning, next, [leads.length])]);
+    const cursor = await findPosition(search, cursorParams, [positionTrial(beginning, next, [leads.length])]);
     if (cursor !== undefined) yield { pagination: 'cursor', params: { cursor } };
     return;
   }
+  yield* numberedDialects(search);
+}
+
+/** Names of page numbers and offsets that lead to another page. */
+async function* numberedDialects(search: PagingSearch): AsyncGenerator<Dialect> {
+  const { examination, limitName, beginning } = search;
+  const { params } = examination;
   const places = beginning.slice(1).map((_, i) => i + 1);
-  // On pages of one lead, number 4 holds the fourth lead, or the fifth where pages count from 0. Every second place is taken, so that
-  // no two trials accept the same lead.
+  // The trials ask for pages of one lead: page 4 holds the fourth lead, or the fifth where pages count from 0. Every second place is
+  // taken, so that no two trials accept the same lead.
   const numbers = places
     .filter((place) => place % 2 === 1)
-    .map((place) => leadsTo(beginning, String(place + 1), [place, place + 1]));
-  const pages = limitName === undefined ? [leadsTo(beginning, '2', [beginning.length])] : numbers;
+    .map((place) => positionTrial(beginning, String(place + 1), [place, place + 1]));
+  const pages = limitName === undefined ? [positionTrial(beginning, '2', [beginning.length])] : numbers;
   const page = await findPosition(search, [params.page, ...numberParams.page.usual], pages);
   if (page !== undefined) {
     yield { pagination: 'page', params: { page } };
     yield { pagination: 'auto', params: { page } };
   }
-  const offsets = places.map((place) => leadsTo(beginning, String(place), [place]));
+  const offsets = places.map((place) => positionTrial(beginning, String(place), [place]));
   const names = [params.offset ?? 'offset', ...numberParams.offset.usual];
   const offset = await findPosition(search, names, offsets);
   if (offset !== undefined) yield { pagination: 'offset', params: { offset } };
 }
 
+/** The name that the service honours for a position, if any of these. */
 async function findPosition(
   { examination, limitName, first }: PagingSearch,
   names: readonly string[],
@@ -137,21 +142,24 @@ async function findPosition(
   const sorted = [...new Set(names)].toSorted((a, b) => Number(isLikely(b)) - Number(isLikely(a)));
   const search =
     limitName === undefined
-      ? { query: {}, without: first.leads, trials }
-      : { query: { [limitName]: '1' }, without: first.leads.slice(0, 1), trials };
+      ? { query: {}, baseline: first.leads, trials }
+      : { query: { [limitName]: '1' }, baseline: first.leads.slice(0, 1), trials };
   const { effect, name } = await findName(examination, search, sorted);
   return effect === 'honoured' ? name : undefined;
 }
 
-/** A value that leads to one of these places; after the known leads, any other lead may stand. */
-function leadsTo(beginning: readonly string[], text: string, places: readonly number[]): Trial {
-  const keys = places.map((place) => beginning[place]);
-  const fits: Trial['fits'] = ([lead]) =>
-    lead !== undefined && keys.includes(beginning.includes(lead.key) ? lead.key : undefined);
+/** A value that leads to one of these places of the beginning; a place after it may hold any lead that is not known. */
+function positionTrial(beginning: readonly string[], text: string, places: readonly number[]): Trial {
+  const keysThere = places.map((place) => beginning[place]);
+  const fits: Trial['fits'] = ([lead]) => {
+    const knownKey = lead !== undefined && beginning.includes(lead.key) ? lead.key : undefined;
+    return lead !== undefined && keysThere.includes(knownKey);
+  };
   return { text, expected: [], description: 'another page', fits };
 }
 
-function dialectOf({ limitName, examination }: PagingSearch, { next, pagesBefore }: Walked): Dialect {
+/** The settings with which an export pages as this walk did; those that a walk finds out by itself are left out. */
+function dialectOfWalk({ limitName, examination }: PagingSearch, { next, pagesBefore }: Walked): Dialect {
   if (next === undefined || next.style === 'start') return {};
   if (next.style === 'url')
     return { pagination: examination.headers['link'] === undefined ? 'auto' : 'link', nextSeen: true };
@@ -174,16 +182,17 @@ function reportPages(examination: Examination, { pages }: Walked, dialect: Diale
   const [first = [], second = []] = pages;
   const evidence = `two pages followed each other, of ${first.length} and ${second.length} leads`;
   const [[name, param] = []] = Object.entries(params);
-  const unnamed = nextSeen === true ? 'the service names the next page' : 'by the last lead of a page';
-  const way = name === undefined ? unnamed : `${name} in ${param}`;
-  examination.checks.push(pass(check, `${way}: ${evidence}`));
+  const unnamedWay = nextSeen === true ? 'the service names the next page' : 'by the last lead of a page';
+  const way = name === undefined ? unnamedWay : `${name} in ${param}`;
+  examination.checks.push(pass(checkName, `${way}: ${evidence}`));
   if (name !== undefined && param !== undefined) examination.learn(`params.${name}`, param, evidence);
   if (pagination !== undefined && (pagination !== 'auto' || isPaginationSet))
     examination.learn('pagination', pagination, evidence);
-  const nextNamed = 'a page named the next one: one that names none is the last';
-  if (nextSeen === true) examination.learn('next-seen', true, nextNamed);
+  const namesNext = 'a page named the next one: one that names none is the last';
+  if (nextSeen === true) examination.learn('next-seen', true, namesNext);
 }
 
+/** Reports a list of which only one page is known: as whole where that is proven, else with what the person can do. */
 function reportLonePage(search: PagingSearch, walked: Walked): void {
   const { examination, beginning, limitName } = search;
   const { checks, isLearning } = examination;
@@ -191,16 +200,16 @@ function reportLonePage(search: PagingSearch, walked: Walked): void {
   const counted = `${beginning.length} lead${beginning.length === 1 ? '' : 's'} came on one page`;
   const isProven = completion?.kind === 'complete' && beginning.length > 1;
   if (isProven && (!isLearning || completion.evidence === 'not-paged'))
-    checks.push(pass(check, `one page: all ${counted}`));
-  else if (rejection !== undefined) checks.push(warn(check, rejection));
+    checks.push(pass(checkName, `one page: all ${counted}`));
+  else if (rejection !== undefined) checks.push(warn(checkName, rejection));
   else {
     const limited = limitName === undefined ? '' : `${limitName} is honoured, but `;
     const detail = `${counted}: ${limited}no usual parameter leads to another one`;
-    checks.push(warn(check, detail, hintOf(search, walked)));
+    checks.push(warn(checkName, detail, adviceFor(search, walked)));
   }
 }
 
-function hintOf({ examination, beginning, first }: PagingSearch, walked: Walked): string {
+function adviceFor({ examination, beginning, first }: PagingSearch, walked: Walked): string {
   if (!examination.isLearning) return "'leads doctor --learn' looks for the parameters that it pages by";
   if (beginning.length < 2 || endsWithProof(walked)) return 'run it again when there are more';
   const setName = 'leads config set api.params.page … (or api.params.offset, api.params.cursor)';

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import type { Settings } from '../config/load-settings.ts';
 import { ConfigError, messageOf } from '../errors.ts';
 import {
   authorityKeyPath,
@@ -27,6 +28,7 @@ export async function checkPort(host: string, port: number): Promise<CheckResult
       return fail(name, `${address} needs more rights`, `use one from 1024 on: ${otherPort}`);
     if (code !== 'EADDRINUSE')
       return fail(name, `nothing can listen on ${address} (${code})`, 'name an address of this machine');
+    // A running `listen` is no fault: it may be the receiver that is asked about.
     const occupied = `${address} is taken, by a leads listen that runs or by another program`;
     return warn(name, occupied, `for another one: ${otherPort}`);
   } finally {
@@ -36,11 +38,11 @@ export async function checkPort(host: string, port: number): Promise<CheckResult
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-/** Until when the local authority is valid, which users may have told their clients to trust. */
+/** Whether `listen` can use the local authority, which users may have told their clients to trust, and for how long. */
 export async function checkAuthority(dataDir: string, now: number): Promise<CheckResult> {
   const name = 'receiver.authority';
   const path = authorityPath(dataDir);
-  const replaced = 'the next listen makes another one, which clients have to trust again';
+  const willBeReplaced = 'the next listen makes another one, which clients have to trust again';
   const unusable = (why: string): CheckResult =>
     fail(name, `${path} cannot be used: ${why}`, `remove ${dirname(path)} to have a new one made`);
   try {
@@ -55,11 +57,23 @@ export async function checkAuthority(dataDir: string, now: number): Promise<Chec
       return fail(
         name,
         `${path} is valid from ${dayOf(start)}`,
-        `set the clock if it is behind; else ${replaced}`,
+        `set the clock if it is behind; else ${willBeReplaced}`,
       );
     if (end - now > renewAuthorityBefore) return pass(name, `${path}, valid until ${dayOf(end)}`);
-    return warn(name, `${path} ${end <= now ? 'ended on' : 'is valid until'} ${dayOf(end)}`, replaced);
+    return warn(name, `${path} ${end <= now ? 'ended on' : 'is valid until'} ${dayOf(end)}`, willBeReplaced);
   } catch (error) {
     return error instanceof ConfigError ? fail(name, error) : unusable(messageOf(error));
   }
+}
+
+/** Whether a lead has the same id where it is delivered and where it is listed. */
+export function checkIdFields({
+  dialect,
+  webhookId,
+}: Pick<Settings, 'dialect' | 'webhookId'>): CheckResult[] {
+  const listed = dialect.id ?? 'id';
+  if (webhookId === listed) return [];
+  const detail = `'${webhookId}' identifies a delivered lead and '${listed}' a listed one: where they differ, a lead has two ids`;
+  const commands = `leads config set webhook.id ${listed}, or leads config set api.id ${webhookId}`;
+  return [warn('receiver.id', detail, `name one field in both, if leads have it: ${commands}`)];
 }
