@@ -1,4 +1,5 @@
 import { isTestId, readCreatedAt } from '../lead/raw-lead.ts';
+import { isoTime } from '../time/time-text.ts';
 
 export const problemClasses = ['refused', 'missing', 'extra', 'different', 'waiting', 'late'] as const;
 
@@ -179,6 +180,3 @@ function isUnderWay(
   // A lead that came during the walk may belong to a place that the walk had passed.
   return (receivedAt ?? 0) >= startedAt || isUnsettled(created ?? receivedAt);
 }
-
-export const isoTime = (ms: number | undefined): string | null =>
-  ms === undefined ? null : new Date(ms).toISOString();

@@ -1,8 +1,7 @@
-import { UsageError } from '../errors.ts';
-import { parseDuration } from '../time/time-text.ts';
 import type { ReceiptFigures } from './receipt-counts.ts';
 
-const measures = {
+/** The kind of value that each measure has. A share may also be compared as the number of deliveries or leads behind it. */
+export const measureUnits = {
   gap: 'duration',
   p50: 'duration',
   p90: 'duration',
@@ -16,58 +15,18 @@ const measures = {
   total: 'number',
 } as const;
 
-type Measure = keyof typeof measures;
+export type Measure = keyof typeof measureUnits;
 
-/** Measures of deliveries, also of those that are not stored any more. */
-const ofDeliveries: readonly Measure[] = ['accepted', 'duplicate', 'rejected', 'received'];
+/** Removed deliveries count here too. A filter cannot see them, and leaves these measures uncertain then. */
+const deliveryMeasures: readonly Measure[] = ['accepted', 'duplicate', 'rejected', 'received'];
 
-/** A part of `--expect`. Durations are in milliseconds, shares from 0 to 1. */
+/** A comparison such as `gap<30m`. Durations are in milliseconds; shares, from 0 to 1, are of all deliveries, or of all leads for `backfilled`. */
 export interface Expectation {
   readonly text: string;
   readonly measure: Measure;
   readonly operator: '<' | '<=' | '>' | '>=';
   readonly bound: number;
-  /** A bound with `%` is a share of all deliveries, or of all leads for `backfilled`. */
   readonly unit: 'duration' | 'share' | 'number';
-}
-
-/** `gap<30m,duplicate<5%,p95<10s`. Throws a `UsageError` with the grammar for anything else. */
-export function parseExpectations(typed: string): readonly Expectation[] {
-  return typed.split(',').map((part) => parseExpectation(part.trim()));
-}
-
-function parseExpectation(text: string): Expectation {
-  const [, name = '', operator, value = ''] = /^([a-z0-9]+)\s*(<=|>=|<|>)\s*(\S+)$/.exec(text) ?? [];
-  if (operator === undefined) throw expectationError(`'${text}' is no expectation`);
-  if (!isMeasure(name)) throw expectationError(`there is no measure '${name}'`);
-  const kind = measures[name];
-  const unit = kind === 'share' && !value.endsWith('%') ? 'number' : kind;
-  const bound = boundOf(value, unit);
-  if (bound === undefined)
-    throw expectationError(`${name} is compared with ${bounds[kind]}, and '${value}' is none`);
-  return { text, measure: name, operator: operator as Expectation['operator'], bound, unit };
-}
-
-const bounds = {
-  duration: 'a duration such as 30m',
-  share: 'a share such as 5%, or a number',
-  number: 'a number',
-} as const;
-
-const expectationError = (message: string): UsageError =>
-  new UsageError(`--expect: ${message}`, {
-    hint:
-      `it is MEASURE<VALUE, also with <=, > or >=, and several are separated by commas: ${Object.keys(measures).join(', ')}; ` +
-      "gap and p50 to p99 with a duration, the others up to backfilled with a share or a number, such as 'gap<30m,duplicate<5%,p95<10s'",
-  });
-
-const isMeasure = (name: string): name is Measure => Object.hasOwn(measures, name);
-
-function boundOf(value: string, unit: Expectation['unit']): number | undefined {
-  if (unit === 'duration') return parseDuration(value);
-  const [, digits, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(value) ?? [];
-  if (digits === undefined || (percent === '%') !== (unit === 'share')) return undefined;
-  return unit === 'share' ? Number(digits) / 100 : Number(digits);
 }
 
 export interface CheckedExpectation {
@@ -75,8 +34,8 @@ export interface CheckedExpectation {
   readonly holds: boolean;
   /** The measured value in the unit of the expectation; undefined where nothing could be measured. */
   readonly value: number | undefined;
-  /** Deliveries that are not stored any more decide whether the value meets the expectation. */
-  readonly isDoubtful: boolean;
+  /** Whether the removed deliveries, which could not be measured, decide if the expectation holds. Then `holds` is false. */
+  readonly isUncertain: boolean;
 }
 
 /**
@@ -92,10 +51,11 @@ export function checkExpectations(
     const { measure } = expectation;
     const value = measured(expectation, total, receipts);
     const isMet = value === undefined ? measure !== 'gap' : meets(value, expectation);
-    const isRemoved = measure === 'gap' && value === undefined && receipts?.hasReceipts === true;
-    const isUnjudged = isMet && (receipts?.unjudged ?? 0) > 0 && ofDeliveries.includes(measure);
-    const isDoubtful = isRemoved || isUnjudged;
-    return { expectation, value, holds: isMet && !isDoubtful, isDoubtful };
+    // The times of removed receipts are not kept: where there are no others, a gap has no known beginning.
+    const isGapUnknown = measure === 'gap' && value === undefined && receipts?.hasReceipts === true;
+    const lacksDeliveries = (receipts?.unfilterable ?? 0) > 0 && deliveryMeasures.includes(measure);
+    const isUncertain = isGapUnknown || (isMet && lacksDeliveries);
+    return { expectation, value, holds: isMet && !isUncertain, isUncertain };
   });
 }
 
@@ -106,23 +66,16 @@ function measured(
 ): number | undefined {
   if (measure === 'total') return total;
   if (receipts === undefined) return undefined;
-  switch (measure) {
-    case 'gap':
-      return receipts.hasReceipts ? receipts.longestGap?.ms : undefined;
-    case 'received':
-      return receipts.received;
-    case 'p50':
-    case 'p90':
-    case 'p95':
-    case 'p99':
-      return receipts.delayMs[measure] ?? undefined;
-    default: {
-      if (unit === 'number') return receipts[measure];
-      const whole = measure === 'backfilled' ? total : receipts.received;
-      return whole === 0 ? undefined : receipts[measure] / whole;
-    }
-  }
+  if (measure === 'gap') return receipts.hasReceipts ? receipts.longestGap?.ms : undefined;
+  if (isPercentile(measure)) return receipts.delayMs[measure] ?? undefined;
+  const count = receipts[measure];
+  if (unit === 'number') return count;
+  const whole = measure === 'backfilled' ? total : receipts.received;
+  return whole === 0 ? undefined : count / whole;
 }
+
+const isPercentile = (measure: Measure): measure is keyof ReceiptFigures['delayMs'] =>
+  /^p\d\d$/.test(measure);
 
 function meets(value: number, { operator, bound }: Expectation): boolean {
   if (value === bound) return operator.endsWith('=');

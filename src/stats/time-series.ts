@@ -17,15 +17,10 @@ export function bucketStart(time: number, unit: BucketUnit, zone = 'UTC', later 
   return later === 0 ? start : bucketStart(start + later * hour, unit, zone);
 }
 
-interface Bucket {
-  readonly start: number;
-  readonly count: number;
-}
-
 export interface Series {
   readonly unit: BucketUnit;
   /** In order. Empty buckets are among them, unless there would be too many. */
-  readonly buckets: readonly Bucket[];
+  readonly buckets: readonly { readonly start: number; readonly count: number }[];
 }
 
 const mostEmptyListed = 10_000;

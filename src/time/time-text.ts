@@ -83,3 +83,6 @@ export function formatSeconds(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1000);
 }
+
+export const isoTime = (ms: number | undefined): string | null =>
+  ms === undefined ? null : new Date(ms).toISOString();

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { messageAndHint } from '../support/described.ts';
-import { checkExpectations, parseExpectations } from '../../src/stats/expectations.ts';
+import { parseExpectations } from '../../src/commands/stats/parse-expectations.ts';
+import { checkExpectations } from '../../src/stats/expectations.ts';
 import type { ReceiptFigures } from '../../src/stats/receipt-counts.ts';
 
 const receipts: ReceiptFigures = {
@@ -15,7 +16,7 @@ const receipts: ReceiptFigures = {
   attemptsPerLead: 1.5,
   longestGap: { start: 0, ms: 1_800_000 },
   hasReceipts: true,
-  unjudged: 0,
+  unfilterable: 0,
 };
 const nothing: ReceiptFigures = {
   ...receipts,
@@ -63,16 +64,11 @@ describe('expectations', () => {
     const checked = checkExpectations(
       parseExpectations('rejected<6%,rejected<4%,received>100,gap<1h,p50<1s,total>=180'),
       180,
-      { ...receipts, unjudged: 3 },
+      { ...receipts, unfilterable: 3 },
     );
-    expect(checked.map(({ holds: isMet, isDoubtful }) => (isDoubtful ? 'unknown' : String(isMet)))).toEqual([
-      'unknown',
-      'false',
-      'unknown',
-      'true',
-      'true',
-      'true',
-    ]);
+    expect(checked.map(({ holds: isMet, isUncertain }) => (isUncertain ? 'unknown' : String(isMet)))).toEqual(
+      ['unknown', 'false', 'unknown', 'true', 'true', 'true'],
+    );
   });
 
   test.each([

@@ -65,6 +65,10 @@ describe('the longest gap', () => {
     expect(gapOf(times, 1_000_000)).toBe(91);
   });
 
+  it('is no time below zero where the window begins after now', () => {
+    expect(new ReceiptCounts().figures(200, undefined, 100).longestGap?.ms).toBe(0);
+  });
+
   it('ignores receipts after the end, as of a receiver that goes on meanwhile', () => {
     expect(gapOf([105, 101, 95], 100)).toBe(5);
   });
@@ -93,7 +97,7 @@ describe('deliveries', () => {
       attemptsPerLead: 2,
       longestGap: { start: 60, ms: 30 },
       hasReceipts: true,
-      unjudged: 0,
+      unfilterable: 0,
     });
   });
 

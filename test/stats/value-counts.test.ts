@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExact } from '../../src/json/exact.ts';
-import { FieldValues } from '../../src/stats/lead-counts.ts';
-import { mostValues, ValueCounts } from '../../src/stats/value-counts.ts';
+import { FieldValues } from '../../src/stats/field-values.ts';
+import { mostValues, ValueCounts } from '../../src/stats/lead-counts.ts';
 
 function counted(values: readonly string[]): ValueCounts {
   const counts = new ValueCounts();
@@ -14,7 +14,7 @@ describe('counts of values', () => {
   it('rank by frequency, then by text, and sum the rest', () => {
     const counts = counted(['b', 'a', 'c', 'c', '__proto__']);
     expect(counts.ranked(2)).toEqual({
-      values: [
+      listed: [
         ['c', 2],
         ['__proto__', 1],
       ],
@@ -29,16 +29,16 @@ describe('counts of values', () => {
     for (let i = 0; i < mostValues + 5; i += 1) counts.add(`v${i}`);
     counts.add('v0');
     expect(counts.isFull).toBe(true);
-    expect(counts.ranked(1).values).toEqual([['v0', 2]]);
-    const { values, remaining } = counts.ranked(Infinity);
-    expect(values).toHaveLength(mostValues);
+    expect(counts.ranked(1).listed).toEqual([['v0', 2]]);
+    const { listed, remaining } = counts.ranked(Infinity);
+    expect(listed).toHaveLength(mostValues);
     expect(remaining).toBe(5);
   });
 
   it('hold a bounded amount of text, however long a value is', () => {
     const counts = new ValueCounts();
     for (let i = 0; i < 40; i += 1) counts.add(String(i).padEnd(1024 * 1024, 'x'));
-    expect(counts.ranked(Infinity).values.length).toBeLessThanOrEqual(16);
+    expect(counts.ranked(Infinity).listed.length).toBeLessThanOrEqual(16);
     expect(counts.ranked(Infinity).remaining).toBeGreaterThanOrEqual(24);
   });
 });

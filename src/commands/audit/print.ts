@@ -2,7 +2,6 @@ import type { Audit } from '../../audit/audit.ts';
 import {
   allClasses,
   type Finding,
-  isoTime,
   meanings,
   openClasses,
   problemClasses,
@@ -15,6 +14,7 @@ import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable } from '../../output/table.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { type Palette, paletteFor, terminalWidth, wrapWidth, wrap } from '../../output/terminal/terminal.ts';
+import { isoTime } from '../../time/time-text.ts';
 
 export interface AuditResult {
   readonly audit: Pick<Audit, 'findings' | 'unreceived'>;

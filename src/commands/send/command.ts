@@ -1,4 +1,6 @@
-import { inputFile, interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
+import { inputFile, interval, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { jsonIn } from '../../json/exact.ts';
+import type { MemberChange } from '../../json/members.ts';
 import { header, receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
 import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import {
@@ -10,8 +12,33 @@ import {
   type OptionsOf,
 } from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
-import { memberPath, memberValue } from './send-values.ts';
 import { command, members, serviceExits } from '../flags/command-spec.ts';
+
+/** `--set PATH=VALUE`: a JSON literal if the value is one, else a string. */
+const memberValue: ValueType<MemberChange> = {
+  parse: (typed) => {
+    const [pathText = '', ...valueParts] = typed.split('=');
+    const path = pathOf(pathText);
+    const hasValue = valueParts.length > 0;
+    return path && hasValue ? { path, value: literalOf(valueParts.join('=')) } : undefined;
+  },
+  expected: 'PATH=VALUE such as contact.email=ann@example.com or score=0.5',
+};
+
+const memberPath: ValueType<MemberChange> = {
+  parse: (typed) => {
+    const path = pathOf(typed);
+    return path && { path, value: undefined };
+  },
+  expected: 'a path such as contact.phone',
+};
+
+function pathOf(typed: string): string[] | undefined {
+  const path = typed.trim().split('.');
+  return path.includes('') ? undefined : path;
+}
+
+const literalOf = (text: string): string => (jsonIn(text) === undefined ? JSON.stringify(text) : text.trim());
 
 const args = {
   url: { type: receiverUrl, help: 'of the receiver' },

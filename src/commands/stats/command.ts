@@ -1,17 +1,18 @@
 import { oneOf, type ValueType } from '../../config/value-types.ts';
-import { type Expectation, parseExpectations } from '../../stats/expectations.ts';
+import type { Expectation } from '../../stats/expectations.ts';
 import { bucketUnits } from '../../stats/time-series.ts';
 import { command, members, serviceExits } from '../flags/command-spec.ts';
 import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { fieldList } from '../flags/flag-values.ts';
+import { parseExpectations } from './parse-expectations.ts';
 
 const expectations: ValueType<readonly Expectation[]> = {
   parse: parseExpectations,
   expected: "a list such as 'gap<30m,duplicate<5%,p95<10s'",
 };
 
-/** The value of `--inbox` without a place. */
+/** Stands for the place in `--inbox` without a value. Help shows it as well. */
 export const ownInbox = "the profile's own";
 
 const flags = {

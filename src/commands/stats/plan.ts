@@ -3,21 +3,21 @@ import type { LeadFilter } from '../../lead/filter.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { LeadQuery } from '../../service/listing-types.ts';
 import { statusFields } from '../../service/pagers/names.ts';
-import { type Facet, LeadCounts } from '../../stats/lead-counts.ts';
+import type { Facet } from '../../stats/field-values.ts';
+import type { LeadCounts, LeadGrouping } from '../../stats/lead-counts.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
-import type { Series } from '../../stats/time-series.ts';
+import type { BucketUnit, Series } from '../../stats/time-series.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import type { StatsOptions } from './command.ts';
 
-export interface StatsPlan {
+export interface StatsPlan extends LeadGrouping {
   readonly query: LeadQuery;
   readonly filter: LeadFilter;
-  /** Whether leads are chosen by more than their time. */
-  readonly isNarrowed: boolean;
+  /** Whether the filter has to see fields of leads, and not only their time. */
+  readonly needsFields: boolean;
   /** The end of the window, or now where that is earlier; ms since the epoch. */
   readonly end: number;
-  readonly facets: readonly Facet[];
-  readonly leads: LeadCounts;
+  readonly bucket: BucketUnit | undefined;
 }
 
 export function planStats(
@@ -26,16 +26,17 @@ export function planStats(
   now: number,
   messages: Pick<Messages, 'note'>,
 ): StatsPlan {
+  const { by, bucket, zone = 'UTC' } = options;
   const { query, filter } = resolveFilter(options, now, messages);
-  const facets =
-    options.by?.map((path) => ({ key: path, title: path, paths: [path] })) ?? usualFacets(dialect);
   return {
     query,
     filter,
-    isNarrowed: filter.categories.length + filter.where.length > 0,
+    needsFields: filter.categories.length + filter.where.length > 0,
     end: Math.min(filter.until ?? now, now),
-    facets,
-    leads: new LeadCounts(facets, options.zone),
+    facets: by?.map((path) => ({ key: path, title: path, paths: [path] })) ?? usualFacets(dialect),
+    namedFacets: by ?? [],
+    bucket,
+    zone,
   };
 }
 
@@ -54,12 +55,12 @@ export interface Stats {
 }
 
 export function statsOf(
-  { filter: { since, until }, end, leads }: StatsPlan,
-  { bucket }: Pick<StatsOptions, 'bucket'>,
+  { filter: { since, until }, end, bucket }: StatsPlan,
+  leads: LeadCounts,
   receipts?: ReceiptFigures,
 ): Stats {
-  // Without a bound, the series ends with its last lead.
-  const isUnbounded = since === undefined && until === undefined;
-  const series = leads.times.series(bucket, since, isUnbounded ? undefined : end);
+  const isBounded = since !== undefined || until !== undefined;
+  const endOfSeries = isBounded ? end : undefined;
+  const series = leads.times.series(bucket, since, endOfSeries);
   return { window: { since, until }, leads, series, receipts };
 }

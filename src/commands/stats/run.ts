@@ -1,44 +1,40 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { FieldPresence, leadFilter } from '../../lead/filter.ts';
-import { parseLead, readCreatedAt } from '../../lead/raw-lead.ts';
+import { leadFilter } from '../../lead/filter.ts';
+import { readCreatedAt } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
-import { writeJson } from '../../output/stdout.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing.ts';
 import { checkExpectations } from '../../stats/expectations.ts';
-import { FieldValues } from '../../stats/lead-counts.ts';
-import { mostText, mostValues } from '../../stats/value-counts.ts';
+import { LeadCounts, mostText, mostValues } from '../../stats/lead-counts.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import type { StatsOptions } from './command.ts';
 import { planStats, type Stats, type StatsPlan, statsOf } from './plan.ts';
+import { printChecked, printDocument, printTable } from './print-stats.ts';
 
 export async function run(options: StatsOptions, context: Context): Promise<Outcome> {
   rejectReceiptMeasures(options);
-  const { clock, messages, stdout, globals } = context;
+  const { clock, messages, globals } = context;
   const { format, inbox, expect } = options;
   const { dialect } = await context.settings();
   const plan = planStats(options, dialect, clock.now(), messages);
   const count = inbox === undefined ? countPulled : (await import('./count-received.ts')).countReceived;
   const stats = await count(options, plan, context);
-  const { leads } = stats;
-  for (const key of leads.fullFacets) {
+  noteFullFacets(stats.leads, messages);
+  const checked = expect && checkExpectations(expect, stats.leads.total, stats.receipts);
+  if (format === 'json') await printDocument(stats, checked, context);
+  else if (checked === undefined || !globals.quiet) await printTable(stats, plan.zone, context);
+  if (checked === undefined) return 'done';
+  printChecked(checked, messages);
+  return checked.every(({ holds }) => holds) ? 'done' : 'problems';
+}
+
+function noteFullFacets({ fullFacets }: LeadCounts, messages: Context['messages']): void {
+  for (const key of fullFacets) {
     const bounds = `those that came after the first ${grouped(mostValues)}, or ${Math.floor(mostText / 1e6)} million characters, are counted as (other)`;
     messages.note(`full ${key}`, `'${key}' has too many different values to count each: ${bounds}`);
   }
-  const checked = expect && checkExpectations(expect, leads.total, stats.receipts);
-  if (format === 'json') {
-    const { statsDocument } = await import('./document.ts');
-    await writeJson(stdout, statsDocument(stats, checked), 2);
-  } else if (checked === undefined || !globals.quiet) {
-    const { printTable } = await import('./print-table.ts');
-    await printTable(stats, options.zone ?? 'UTC', context);
-  }
-  if (checked === undefined) return 'done';
-  const { printChecked } = await import('./print-table.ts');
-  printChecked(checked, messages);
-  return checked.every(({ holds }) => holds) ? 'done' : 'problems';
 }
 
 /** Throws a `UsageError` for a measure of deliveries where leads are pulled. */
@@ -55,8 +51,7 @@ async function countPulled(options: StatsOptions, plan: StatsPlan, context: Cont
   const { messages, clock, status } = context;
   const service = await openService(context);
   const matcher = leadFilter(plan.filter);
-  const fields = new FieldPresence(options.by ?? []);
-  const values = new FieldValues(plan.facets);
+  const leads = new LeadCounts(plan);
   const walk = listLeads(service, {
     query: plan.query,
     prefetch: true,
@@ -67,9 +62,7 @@ async function countPulled(options: StatsOptions, plan: StatsPlan, context: Cont
     for await (const batch of walk) {
       for (const lead of batch.leads) {
         const time = readCreatedAt(lead.createdAt);
-        if (!matcher.matchesCreated(lead, time)) continue;
-        if (fields.searching) fields.look(parseLead(lead));
-        plan.leads.add(values.ofBytes(lead), time);
+        if (matcher.matchesCreated(lead, time)) leads.add(lead, time);
       }
       progress.update(walk.stats.leads, walk.stats.total);
     }
@@ -77,9 +70,9 @@ async function countPulled(options: StatsOptions, plan: StatsPlan, context: Cont
     progress.clear();
   }
   noteFilters(matcher, messages);
-  noteMissingFields('--by', fields, messages);
-  const stats = statsOf(plan, options);
-  const { undated } = plan.leads;
+  noteMissingFields('--by', leads.namedFields, messages);
+  const stats = statsOf(plan, leads);
+  const { undated } = leads;
   if (undated > 0) {
     const undatedLeads = counted(undated, 'lead has', 'leads have');
     messages.note(
