@@ -97,7 +97,7 @@ class FileDestination implements Destination {
 
   async pageEnd(next: Position | undefined): Promise<void> {
     await this.#parts.records.flush();
-    if (this.#parts.compression !== undefined && !(await this.#parts.compression.cut())) return;
+    if (this.#parts.compression !== undefined && !(await this.#parts.compression.endMember())) return;
     if (next === undefined) return;
     this.#latest = this.#checkpoint(next);
     const grown = this.#latest.bytes - (this.#saved?.bytes ?? 0);
@@ -167,7 +167,7 @@ class FileDestination implements Destination {
 
   async #flush(): Promise<void> {
     await this.#parts.records.flush();
-    await this.#parts.compression?.cut(1);
+    await this.#parts.compression?.endMember(1);
   }
 
   /** The partial file is synced first: a checkpoint never describes bytes that are not on disk. */

@@ -94,7 +94,7 @@ class StreamDestination implements Destination {
 
   async walkEnd(): Promise<void> {
     await this.#parts.records.flush();
-    await this.#parts.compression?.cut(1);
+    await this.#parts.compression?.endMember(1);
     await this.#saveBookmark();
   }
 

@@ -23,16 +23,16 @@ export const leadColumns = (fields: readonly string[] = []): readonly string[] =
   ...new Set([...specifiedFields, ...fields]),
 ];
 
-/** Returns the fields of the columns of leads: the first one is their id, whatever its name. */
-export const columnFields = (columns: readonly string[], idName = 'id'): readonly string[] => [
+/** The paths of the fields in these columns: the column `id`, which is the first, holds the field that the service uses as id. */
+export const columnPaths = (columns: readonly string[], idName = 'id'): readonly string[] => [
   idName,
   ...columns.slice(1),
 ];
 
-/** Holds everything without a column as one JSON object. */
+/** The last column of leads: one JSON object with all that has no column. */
 export const otherColumn = 'other';
 
-/** Writes CSV (RFC 4180). */
+/** Writes CSV (RFC 4180). With `columns`, records have these columns alone; leads have theirs and `other`. */
 export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
   const {
     terminal = false,
@@ -44,62 +44,61 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
     idName,
     columns = leadColumns(fields),
   } = options;
-  // With columns of its own a record has these fields only.
   const hasOther = options.columns === undefined;
-  const paths = hasOther ? columnFields(columns, idName) : columns;
-  const out = new WriteBuffer(sink);
-  const places = placesOf(paths);
-  const fieldPaths = new FieldPaths(paths);
-  const display = terminal ? (text: string) => sanitize(text) : (text: string) => text;
-  const guard = escapeFormulas ? escapeFormula : (text: string) => text;
-  const lineEnd = terminal ? '\n' : '\r\n';
-  const rowOf = (cells: readonly string[]): string =>
-    cells.map((cell) => quote(display(cell), delimiter)).join(delimiter) + lineEnd;
+  const paths = hasOther ? columnPaths(columns, idName) : columns;
   const names = hasOther ? [...columns, otherColumn] : columns;
-  let isBegun = false;
-  const begin = async (): Promise<void> => {
-    if (isBegun) return;
-    isBegun = true;
-    if (byteOrderMark) await out.addAny(Buffer.from('\ufeff'));
-    if (hasHeader) await out.addAny(Buffer.from(rowOf(names.map(guard))));
+  const fieldPaths = new FieldPaths(paths);
+  const columnIndexes = indexesByPath(paths);
+  const safeText = escapeFormulas ? escapeFormula : (text: string) => text;
+  const out = new WriteBuffer(sink);
+  const writeRow = (cells: readonly string[]): Promise<void> => {
+    const texts = terminal ? cells.map(sanitize) : cells;
+    const row = texts.map((cell) => quoteIfNeeded(cell, delimiter)).join(delimiter);
+    return out.addWithFlush(Buffer.from(row + (terminal ? '\n' : '\r\n')));
+  };
+  let isStarted = false;
+  const writeStart = async (): Promise<void> => {
+    if (isStarted) return;
+    isStarted = true;
+    if (byteOrderMark) await out.addWithFlush(Buffer.from('\ufeff'));
+    if (hasHeader) await writeRow(names.map(safeText));
   };
   return {
     async write(leads) {
-      await begin();
+      await writeStart();
       for (const { bytes } of leads) {
         const cells = new Array<string>(names.length).fill('');
-        const visit = (path: string, raw: string): void => {
+        const remaining = splitMembers(utf8(bytes), fieldPaths, (path, raw) => {
           // A number is no formula, whatever its sign; a text may be one.
-          const text = raw.startsWith('"') ? guard(cellText(raw)) : cellText(raw);
-          for (const column of places.get(path) ?? []) cells[column] = text;
-        };
-        const remaining = splitMembers(utf8(bytes), fieldPaths, visit);
+          const text = raw.startsWith('"') ? safeText(cellText(raw)) : cellText(raw);
+          for (const index of columnIndexes.get(path) ?? []) cells[index] = text;
+        });
         if (hasOther) cells[columns.length] = remaining ?? '';
-        await out.addAny(Buffer.from(rowOf(cells)));
+        await writeRow(cells);
       }
     },
     flush: () => out.flush(),
     async end() {
-      await begin();
+      await writeStart();
       await out.flush();
       await sink.end();
     },
   };
 }
 
-/** The numbers of the columns of each path: with an id of another name, one field may have two. */
-function placesOf(columns: readonly string[]): ReadonlyMap<string, readonly number[]> {
-  const places = new Map<string, number[]>();
-  columns.forEach((path, i) => places.set(path, [...(places.get(path) ?? []), i]));
-  return places;
+/** With an id of another name, a field may have two columns: its own, and `id`. */
+function indexesByPath(paths: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const indexes = new Map<string, number[]>();
+  paths.forEach((path, i) => indexes.set(path, [...(indexes.get(path) ?? []), i]));
+  return indexes;
 }
 
 /**
- * Spreadsheets evaluate cells that begin like a formula (OWASP, "CSV Injection"), with the full-width forms of the signs too: an
- * apostrophe makes them text.
+ * Spreadsheets evaluate cells that begin like a formula, also with the full-width forms of its signs (OWASP, "CSV Injection").
+ * An apostrophe makes them text.
  */
 const escapeFormula = (text: string): string =>
   /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
 
-const quote = (text: string, delimiter: string): string =>
-  /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
+const quoteIfNeeded = (cell: string, delimiter: string): string =>
+  /["\r\n]/.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell;

@@ -3,58 +3,57 @@ import { gzip } from 'node:zlib';
 import type { ByteSink } from './record-types.ts';
 
 const compress = promisify(gzip);
-const smallestMember = 1024 * 1024;
-const largestMember = 4 * smallestMember;
+/** Sizes before compression: a member of fewer bytes compresses badly, and one of more takes much memory. */
+const [usualMinimum, maximum] = [1024 * 1024, 4 * 1024 * 1024];
 
 /**
- * A gzip file of several members, one after the other (RFC 1952, section 2.2): the file may be cut after
- * each.
+ * A gzip file of several members, which are compressed files one after the other (RFC 1952, section 2.2). The file can be cut
+ * after each member, so an interrupted export continues there.
  */
 export interface GzipSink extends ByteSink {
   /**
-   * Ends the current member if it has `minimum` bytes (default: enough to compress well). Returns true when
-   * everything written so far is in the sink below. The ends of members depend on the bytes and the calls
-   * alone, so a resumed run writes the same file.
+   * Ends the current member if it has `minimum` bytes. Returns whether everything written so far is in the sink below. The
+   * ends of members depend on the bytes and the calls alone, so a resumed run writes the same file.
    */
-  cut(minimum?: number): Promise<boolean>;
+  endMember(minimum?: number): Promise<boolean>;
 }
 
 export function gzipSink(sink: ByteSink): GzipSink {
-  let waiting: Buffer[] = [];
-  let length = 0;
-  let members = 0;
+  let memberPieces: Buffer[] = [];
+  let memberLength = 0;
+  let memberCount = 0;
   const writeMember = async (content: Buffer): Promise<void> => {
-    members += 1;
+    memberCount += 1;
     await sink.write(await compress(content));
   };
-  const takeWaiting = (): Buffer => {
-    const content = Buffer.concat(waiting);
-    waiting = [];
-    length = 0;
+  const takeAll = (): Buffer => {
+    const content = Buffer.concat(memberPieces);
+    memberPieces = [];
+    memberLength = 0;
     return content;
   };
   return {
     async write(bytes) {
-      waiting.push(Buffer.from(bytes));
-      length += bytes.length;
-      if (length < largestMember) return;
-      const content = takeWaiting();
+      memberPieces.push(Buffer.from(bytes));
+      memberLength += bytes.length;
+      if (memberLength < maximum) return;
+      const content = takeAll();
       let offset = 0;
-      for (; content.length - offset >= largestMember; offset += largestMember) {
-        await writeMember(content.subarray(offset, offset + largestMember));
+      for (; content.length - offset >= maximum; offset += maximum) {
+        await writeMember(content.subarray(offset, offset + maximum));
       }
-      waiting = [content.subarray(offset)];
-      length = content.length - offset;
+      memberPieces = [content.subarray(offset)];
+      memberLength = content.length - offset;
     },
-    async cut(minimum = smallestMember) {
-      if (length === 0) return true;
-      if (length < minimum) return false;
-      await writeMember(takeWaiting());
+    async endMember(minimum = usualMinimum) {
+      if (memberLength === 0) return true;
+      if (memberLength < minimum) return false;
+      await writeMember(takeAll());
       return true;
     },
     async end() {
       // A gzip file needs at least one member.
-      if (length > 0 || members === 0) await writeMember(takeWaiting());
+      if (memberLength > 0 || memberCount === 0) await writeMember(takeAll());
       await sink.end();
     },
   };

@@ -1,38 +1,46 @@
 import { endOfString, type Json } from '../../json/exact.ts';
 import { attributesOf, mayHoldResources } from '../../json/resource.ts';
 
-/** Objects in deeper ones stay JSON: nesting must not exhaust the stack or fill the screen. */
+/*
+ * Reads the fields of a record from its JSON text without building objects, so that a value keeps the bytes that the service
+ * sent. All functions expect valid compact JSON. A field is named by its path, such as `contact.email` or `tags.0`.
+ */
+
+/** Objects inside this many others are not entered, but are one value: nesting must not exhaust the stack or fill the screen. */
 const maxDepth = 6;
 
-/** Receives the name of a member and the positions of the member and its value; returns the position after the value. */
-type OnMember = (name: string, from: number, value: number) => number;
+/** Receives a member with the positions of its name and its value; returns the position after the value. */
+type OnMember = (name: string, start: number, valueStart: number) => number;
 
 /**
- * Walks the members of the object or the elements of the array at `start` of valid compact JSON; returns the position after
- * it. It reads a text, unlike `json/members.ts`: to decode a record once costs less than to decode each of its values.
+ * Walks the members of the object or the elements of the array at `start`; returns the position after it. An element has its
+ * index as name, and its value begins where it begins. This reads a text, unlike `json/members.ts`: to decode a record once
+ * costs less than to decode each of its values.
  */
 function walk(json: string, start: number, onMember: OnMember): number {
   const isArray = json[start] === '[';
-  let from = start + 1;
-  for (let index = 0; json[from] !== '}' && json[from] !== ']'; index += 1) {
-    const value = isArray ? from : endOfString(json, from + 1) + 1;
-    const name = isArray ? String(index) : readString(json.slice(from, value - 1));
-    const end = onMember(name, from, value);
-    from = json[end] === ',' ? end + 1 : end;
+  let position = start + 1;
+  for (let index = 0; json[position] !== '}' && json[position] !== ']'; index += 1) {
+    const valueStart = isArray ? position : endOfString(json, position + 1) + 1;
+    const name = isArray ? String(index) : readString(json.slice(position, valueStart - 1));
+    const end = onMember(name, position, valueStart);
+    position = json[end] === ',' ? end + 1 : end;
   }
-  return from + 1;
+  return position + 1;
 }
 
 function endOfValue(json: string, start: number): number {
   if (json[start] === '"') return endOfString(json, start + 1);
-  const sign = /["{}[\],]/g;
-  sign.lastIndex = start;
-  for (let depth = 0, match = sign.exec(json); match !== null; match = sign.exec(json)) {
-    if (match[0] === '"') sign.lastIndex = endOfString(json, sign.lastIndex);
-    else if (match[0] === '{' || match[0] === '[') depth += 1;
+  const delimiter = /["{}[\],]/g;
+  delimiter.lastIndex = start;
+  for (let depth = 0, match = delimiter.exec(json); match !== null; match = delimiter.exec(json)) {
+    const [character] = match;
+    if (character === '"') delimiter.lastIndex = endOfString(json, delimiter.lastIndex);
+    else if (character === '{' || character === '[') depth += 1;
+    // A number, true, false or null ends before the comma or bracket of what contains it.
     else if (depth === 0) return match.index;
-    else if (match[0] !== ',') depth -= 1;
-    if (depth === 0) return sign.lastIndex;
+    else if (character !== ',') depth -= 1;
+    if (depth === 0) return delimiter.lastIndex;
   }
   return json.length;
 }
@@ -40,80 +48,91 @@ function endOfValue(json: string, start: number): number {
 const isFilled = (json: string, start: number): boolean =>
   (json[start] === '{' && json[start + 1] !== '}') || (json[start] === '[' && json[start + 1] !== ']');
 
-/** The member whose members count as those of the record: the attributes of a resource object of JSON:API. */
-const openedMember = (json: string): string | undefined =>
+/** The member whose own members count as fields of the record: the attributes of a resource object of JSON:API. */
+const transparentMember = (json: string): string | undefined =>
   mayHoldResources(json) && attributesOf(JSON.parse(json) as Json) !== undefined ? 'attributes' : undefined;
 
+/** Receives a field with its path and the JSON text of its value. */
 type Visit = (path: string, raw: string) => void;
 
-/** Visits the values of a compact JSON object. Arrays and empty objects are values. */
+/** Visits every field of an object. Arrays and empty objects are visited as one value. */
 export function eachValue(json: string, visit: Visit): void {
-  const opened = openedMember(json);
-  const visitWithin = (start: number, prefix: string, depth: number): number =>
-    walk(json, start, (name, _, value) => {
+  const transparent = transparentMember(json);
+  const visitBelow = (start: number, prefix: string, depth: number): number =>
+    walk(json, start, (name, _, valueStart) => {
       const path = prefix + name;
-      const isEntered = json[value] === '{' && isFilled(json, value) && depth < maxDepth;
-      if (isEntered) return visitWithin(value, path === opened ? '' : `${path}.`, depth + 1);
-      const end = endOfValue(json, value);
-      visit(path, json.slice(value, end));
+      const isEntered = json[valueStart] === '{' && isFilled(json, valueStart) && depth < maxDepth;
+      if (isEntered) return visitBelow(valueStart, path === transparent ? '' : `${path}.`, depth + 1);
+      const end = endOfValue(json, valueStart);
+      visit(path, json.slice(valueStart, end));
       return end;
     });
-  visitWithin(0, '', 1);
+  visitBelow(0, '', 1);
 }
 
 /**
- * Visits the members of a compact JSON object that `fields` names. The attributes of a resource object of JSON:API are found
- * by their own names too.
+ * Visits the fields of an object that `fields` names. The attributes of a resource object of JSON:API are found by their own
+ * names too.
  */
 export function visitMembers(json: string, fields: FieldPaths, visit: Visit): void {
-  split(json, 0, { fields, visit, opened: openedMember(json), keepsRest: false, prefix: '' });
+  visitNamed({ json, fields, visit, returnsRest: false }, 0, rootOf(json));
 }
 
 /**
- * Does the same, and returns the object without these members; undefined where it is empty then. An array of which an
- * element is visited stays whole.
+ * Visits the same fields as `visitMembers`, and returns the object without them; undefined where nothing remains. An array of
+ * which an element is visited stays whole, since without the element the others would have another index.
  */
 export const splitMembers = (json: string, fields: FieldPaths, visit: Visit): string | undefined =>
-  split(json, 0, { fields, visit, opened: openedMember(json), keepsRest: true, prefix: '' }).rest;
+  visitNamed({ json, fields, visit, returnsRest: true }, 0, rootOf(json)).rest;
 
-interface SplitOptions {
+interface FieldSearch {
+  readonly json: string;
   readonly fields: FieldPaths;
   readonly visit: Visit;
-  readonly opened?: string | undefined;
-  readonly keepsRest: boolean;
-  /** The start of the paths of these members; inside the opened member they have two paths. */
-  readonly prefix: string;
-  readonly secondPrefix?: string | undefined;
+  readonly returnsRest: boolean;
 }
 
-function split(
-  json: string,
+/**
+ * An object or array of the record. The paths of its members begin with `prefix`, and inside the transparent member with
+ * `secondPrefix` as well: a field is named `email` and also `attributes.email`. Only the record itself, whose prefix is empty,
+ * names its `transparent` member.
+ */
+interface Place {
+  readonly prefix: string;
+  readonly secondPrefix?: string | undefined;
+  readonly transparent?: string | undefined;
+}
+
+const rootOf = (json: string): Place => ({ prefix: '', transparent: transparentMember(json) });
+
+/** Returns the end of the object or array at `start`, and with `returnsRest` its text without the visited fields. */
+function visitNamed(
+  search: FieldSearch,
   start: number,
-  options: SplitOptions,
+  { prefix, secondPrefix, transparent }: Place,
 ): { readonly rest: string | undefined; readonly end: number } {
-  const { fields, visit, opened, keepsRest, prefix, secondPrefix } = options;
+  const { json, fields, visit, returnsRest } = search;
   const remaining: string[] = [];
-  const end = walk(json, start, (name, from, value) => {
+  const end = walk(json, start, (name, memberStart, valueStart) => {
     const path = prefix + name;
     const secondPath = secondPrefix === undefined ? path : secondPrefix + name;
-    const isOpened = name === opened;
-    const isEntered =
-      isFilled(json, value) && (isOpened || fields.isAbove(path) || fields.isAbove(secondPath));
-    const inner = isEntered
-      ? split(json, value, {
-          ...{ fields, visit, keepsRest },
-          prefix: isOpened ? '' : `${path}.`,
-          secondPrefix: isOpened ? `${name}.` : secondPrefix && `${secondPath}.`,
-        })
-      : undefined;
-    const valueEnd = inner?.end ?? endOfValue(json, value);
-    const remainder = inner === undefined ? json.slice(value, valueEnd) : inner.rest;
-    const isVisited = fields.has(path);
-    const isVisitedAgain = secondPath !== path && fields.has(secondPath);
-    if (isVisited) visit(path, json.slice(value, valueEnd));
-    if (isVisitedAgain) visit(secondPath, json.slice(value, valueEnd));
-    if (keepsRest && remainder !== undefined && !isVisited && !isVisitedAgain)
-      remaining.push(json.slice(from, value) + remainder);
+    const isTransparent = name === transparent;
+    const holdsFields = isTransparent || fields.isParent(path) || fields.isParent(secondPath);
+    const inner =
+      holdsFields && isFilled(json, valueStart)
+        ? visitNamed(search, valueStart, {
+            prefix: isTransparent ? '' : `${path}.`,
+            secondPrefix: isTransparent ? `${name}.` : secondPrefix && `${secondPath}.`,
+          })
+        : undefined;
+    const valueEnd = inner?.end ?? endOfValue(json, valueStart);
+    const remainder = inner === undefined ? json.slice(valueStart, valueEnd) : inner.rest;
+    const isField = fields.has(path);
+    const isSecondField = secondPath !== path && fields.has(secondPath);
+    if (isField) visit(path, json.slice(valueStart, valueEnd));
+    if (isSecondField) visit(secondPath, json.slice(valueStart, valueEnd));
+    if (returnsRest && remainder !== undefined && !isField && !isSecondField)
+      remaining.push(json.slice(memberStart, valueStart) + remainder);
     return valueEnd;
   });
   if (json[start] === '[') return { rest: json.slice(start, end), end };
@@ -130,16 +149,16 @@ function readString(raw: string): string {
   return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
 }
 
-/** A set of dotted paths of fields, such as `contact.email` or `tags.0`. */
+/** The paths of some fields; their parents are the objects and arrays on the way to them. */
 export class FieldPaths {
   readonly #paths: ReadonlySet<string>;
-  readonly #above = new Set<string>();
+  readonly #parents = new Set<string>();
 
   constructor(paths: readonly string[]) {
     this.#paths = new Set(paths);
     for (const path of paths) {
       for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
-        this.#above.add(path.slice(0, dot));
+        this.#parents.add(path.slice(0, dot));
       }
     }
   }
@@ -148,65 +167,7 @@ export class FieldPaths {
     return this.#paths.has(path);
   }
 
-  isAbove(path: string): boolean {
-    return this.#above.has(path);
+  isParent(path: string): boolean {
+    return this.#parents.has(path);
   }
-}
-
-interface Branch {
-  readonly path: string;
-  readonly children: Map<string, Branch>;
-}
-
-interface Found {
-  readonly values: ReadonlyMap<string, string>;
-  readonly arrays: ReadonlySet<string>;
-}
-
-/**
- * Reduces a record to some dotted paths, in their order and in the record's own shape. Values keep their
- * text, and missing paths are omitted. An element of an array keeps its index, with null for the elements
- * before it.
- */
-export function projectFields(fields: readonly string[]): (json: string) => string {
-  const root: Branch = { path: '', children: new Map() };
-  for (const field of fields) addPath(root, field.split('.'));
-  const fieldPaths = new FieldPaths([...fields, ...arrayPaths(fields)]);
-  const names = new Set(fields);
-  return (json) => {
-    const values = new Map<string, string>();
-    const arrays = new Set<string>();
-    visitMembers(json, fieldPaths, (path, raw) => {
-      if (names.has(path)) values.set(path, raw);
-      else if (raw.startsWith('[')) arrays.add(path);
-    });
-    return render(root, { values, arrays }) ?? '{}';
-  };
-}
-
-const arrayPaths = (fields: readonly string[]): string[] =>
-  fields.flatMap((field) => [...field.matchAll(/\.\d+(?=\.|$)/g)].map(({ index }) => field.slice(0, index)));
-
-function addPath(branch: Branch, [name, ...inner]: readonly string[]): void {
-  if (name === undefined) return;
-  const path = branch.path === '' ? name : `${branch.path}.${name}`;
-  const child = branch.children.get(name) ?? { path, children: new Map<string, Branch>() };
-  branch.children.set(name, child);
-  addPath(child, inner);
-}
-
-function render({ path, children }: Branch, projection: Found): string | undefined {
-  const whole = projection.values.get(path);
-  if (whole !== undefined || children.size === 0) return whole;
-  const members = [...children].flatMap(([name, child]) => {
-    const value = render(child, projection);
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  if (members.length === 0) return undefined;
-  if (!projection.arrays.has(path)) {
-    return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
-  }
-  const elements: (string | undefined)[] = [];
-  for (const [index, value] of members) elements[Number(index)] = value;
-  return `[${Array.from(elements, (element) => element ?? 'null').join(',')}]`;
 }

@@ -1,6 +1,6 @@
 import { utf8 } from '../../json/bytes.ts';
 import { escapeJson } from '../terminal/terminal.ts';
-import { projectFields } from './json-members.ts';
+import { FieldPaths, visitMembers } from './json-members.ts';
 import type { ByteSink, RecordBytes, RecordWriter, WriterOptions } from './record-types.ts';
 
 const newline = 0x0a;
@@ -11,23 +11,21 @@ export function ndjsonWriter(sink: ByteSink, options: WriterOptions = {}): Recor
   return {
     async write(leads) {
       for (let i = 0; i < leads.length; i += 1) {
-        const run = transform === undefined ? runFrom(leads, i, out.room) : undefined;
+        const run = transform === undefined ? adjacentRecords(leads, i, out.room) : undefined;
         if (run !== undefined) {
-          out.addRun(run.source, run.start, run.ends, newline);
+          out.addRun(run, newline);
           i += run.ends.length - 1;
           continue;
         }
         const lead = leads[i] as RecordBytes;
         const bytes = transform === undefined ? lead.bytes : transform(lead);
-        if (!out.fits(bytes.length + 1)) {
-          await out.flush();
-          if (!out.fits(bytes.length + 1)) {
-            await out.addAny(bytes);
-            await out.addAny(Uint8Array.of(newline));
-            continue;
-          }
+        if (!out.fits(bytes.length + 1)) await out.flush();
+        if (out.fits(bytes.length + 1)) {
+          out.add(bytes, newline);
+        } else {
+          await out.addWithFlush(bytes);
+          await out.addWithFlush(Uint8Array.of(newline));
         }
-        out.add(bytes, newline);
       }
     },
     flush: () => out.flush(),
@@ -38,17 +36,15 @@ export function ndjsonWriter(sink: ByteSink, options: WriterOptions = {}): Recor
   };
 }
 
+/** Records that are adjacent in `source`, one byte apart: they are copied at once, and the byte at each end is overwritten. */
 interface Run {
   readonly source: Uint8Array;
   readonly start: number;
   readonly ends: readonly number[];
 }
 
-/**
- * Returns the records from `first` on that are adjacent in memory, one byte apart, as many as fit into `room`
- * bytes.
- */
-function runFrom(leads: readonly RecordBytes[], first: number, room: number): Run | undefined {
+/** Returns the run that begins with the record `first`, as much of it as fits into `room` bytes. */
+function adjacentRecords(leads: readonly RecordBytes[], first: number, room: number): Run | undefined {
   const { source, start } = leads[first] as RecordBytes;
   if (source === undefined || start === undefined) return undefined;
   const ends: number[] = [];
@@ -63,8 +59,29 @@ function runFrom(leads: readonly RecordBytes[], first: number, room: number): Ru
   return ends.length === 0 ? undefined : { source, start, ends };
 }
 
+export function jsonWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
+  const out = new WriteBuffer(sink);
+  const transform = recordTransform(options);
+  let isEmpty = true;
+  return {
+    async write(leads) {
+      for (const lead of leads) {
+        await out.addWithFlush(Buffer.from(isEmpty ? '[\n' : ',\n'));
+        await out.addWithFlush(transform === undefined ? lead.bytes : transform(lead));
+        isEmpty = false;
+      }
+    },
+    flush: () => out.flush(),
+    async end() {
+      await out.addWithFlush(Buffer.from(isEmpty ? '[]\n' : '\n]\n'));
+      await out.flush();
+      await sink.end();
+    },
+  };
+}
+
 /** Returns a function that changes a record's bytes before they are written; undefined where they stay. */
-export function recordTransform({
+function recordTransform({
   fields,
   terminal = false,
 }: WriterOptions): ((lead: RecordBytes) => Uint8Array) | undefined {
@@ -74,25 +91,64 @@ export function recordTransform({
   return (lead) => Buffer.from(escape(project(utf8(lead.bytes))));
 }
 
-export function jsonWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
-  const out = new WriteBuffer(sink);
-  const transform = recordTransform(options);
-  let separator = Buffer.from('[\n');
-  return {
-    async write(leads) {
-      for (const lead of leads) {
-        await out.addAny(separator);
-        await out.addAny(transform === undefined ? lead.bytes : transform(lead));
-        separator = Buffer.from(',\n');
-      }
-    },
-    flush: () => out.flush(),
-    async end() {
-      await out.addAny(Buffer.from(separator[0] === 0x5b ? '[]\n' : '\n]\n'));
-      await out.flush();
-      await sink.end();
-    },
+/**
+ * Reduces a record to some fields, in their order and in the record's own shape. Values keep their text, and missing fields
+ * are omitted. An element of an array keeps its index, with null for the elements before it.
+ */
+function projectFields(fields: readonly string[]): (json: string) => string {
+  const root: Branch = { path: '', children: new Map() };
+  for (const field of fields) addBranch(root, field.split('.'));
+  const fieldPaths = new FieldPaths([...fields, ...pathsBeforeNumbers(fields)]);
+  const names = new Set(fields);
+  return (json) => {
+    const values = new Map<string, string>();
+    const arrays = new Set<string>();
+    visitMembers(json, fieldPaths, (path, raw) => {
+      if (names.has(path)) values.set(path, raw);
+      else if (raw.startsWith('[')) arrays.add(path);
+    });
+    return projectedJson(root, { values, arrays }) ?? '{}';
   };
+}
+
+/** For `tags.0` it is `tags`, which may be an array or an object. */
+const pathsBeforeNumbers = (fields: readonly string[]): string[] =>
+  fields.flatMap((field) => [...field.matchAll(/\.\d+(?=\.|$)/g)].map(({ index }) => field.slice(0, index)));
+
+/** The names of the fields as a tree: a branch without children is a field, or else it is an object or an array. */
+interface Branch {
+  readonly path: string;
+  readonly children: Map<string, Branch>;
+}
+
+function addBranch(parent: Branch, [name, ...further]: readonly string[]): void {
+  if (name === undefined) return;
+  const path = parent.path === '' ? name : `${parent.path}.${name}`;
+  const child = parent.children.get(name) ?? { path, children: new Map<string, Branch>() };
+  parent.children.set(name, child);
+  addBranch(child, further);
+}
+
+/** The fields of one record: the JSON texts by path, and which of the paths are arrays. */
+interface FieldValues {
+  readonly values: ReadonlyMap<string, string>;
+  readonly arrays: ReadonlySet<string>;
+}
+
+function projectedJson({ path, children }: Branch, record: FieldValues): string | undefined {
+  const whole = record.values.get(path);
+  if (whole !== undefined || children.size === 0) return whole;
+  const members = [...children].flatMap(([name, child]) => {
+    const value = projectedJson(child, record);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  if (members.length === 0) return undefined;
+  if (!record.arrays.has(path)) {
+    return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
+  }
+  const elements: (string | undefined)[] = [];
+  for (const [index, value] of members) elements[Number(index)] = value;
+  return `[${Array.from(elements, (element) => element ?? 'null').join(',')}]`;
 }
 
 const capacity = 256 * 1024;
@@ -107,12 +163,16 @@ export class WriteBuffer {
     this.#sink = sink;
   }
 
-  /** Whether a piece of that length fits; otherwise call `flush` first. */
-  fits(length: number): boolean {
-    return this.#used + length <= capacity;
+  get room(): number {
+    return capacity - this.#used;
   }
 
-  /** Adds a piece that `fits`, and a byte after it. */
+  /** Whether a piece of that length fits; otherwise call `flush` first. */
+  fits(length: number): boolean {
+    return length <= this.room;
+  }
+
+  /** Adds a piece and a byte after it, which together must fit. */
   add(bytes: Uint8Array, terminator: number): void {
     this.#buffer.set(bytes, this.#used);
     this.#used += bytes.length;
@@ -120,19 +180,16 @@ export class WriteBuffer {
     this.#used += 1;
   }
 
-  get room(): number {
-    return capacity - this.#used;
-  }
-
-  addRun(source: Uint8Array, start: number, ends: readonly number[], terminator: number): void {
+  /** Adds adjacent records with a byte after each, which together must fit. */
+  addRun({ source, start, ends }: Run, terminator: number): void {
     const shift = this.#used - start;
-    const end = ends.at(-1) ?? start;
-    this.#buffer.set(source.subarray(start, end), this.#used);
+    const lastEnd = ends.at(-1) ?? start;
+    this.#buffer.set(source.subarray(start, lastEnd), this.#used);
     for (const end of ends) this.#buffer[end + shift] = terminator;
-    this.#used += end - start + 1;
+    this.#used += lastEnd - start + 1;
   }
 
-  async addAny(bytes: Uint8Array): Promise<void> {
+  async addWithFlush(bytes: Uint8Array): Promise<void> {
     if (!this.fits(bytes.length)) await this.flush();
     if (bytes.length > capacity) return this.#sink.write(bytes);
     this.#buffer.set(bytes, this.#used);

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { write } from '../stdout.ts';
 import type { ByteSink, RecordFormat, RecordWriter, WriterOptions } from './record-types.ts';
 
+/** Returns the writer of a format, whose code is loaded for it alone. */
 export async function recordWriter(
   format: RecordFormat,
   sink: ByteSink,
@@ -13,10 +14,15 @@ export async function recordWriter(
   return (await import('./json-records.ts')).ndjsonWriter(sink, options);
 }
 
+/** Writes to a stream, which `end` leaves open. */
 export function streamSink(stream: Writable): ByteSink {
-  // A file descriptor has written the bytes when it calls back; a stream within the process may still hold
-  // them.
-  const stableBytes =
-    'fd' in stream ? (bytes: Uint8Array) => bytes : (bytes: Uint8Array) => Buffer.from(bytes);
-  return { write: (bytes) => write(stream, stableBytes(bytes)), end: () => Promise.resolve() };
+  /*
+   * A stream with a descriptor has written the bytes when it calls back, and its caller may reuse the memory. A stream within
+   * the process may still hold them, and gets a copy.
+   */
+  const keepsNothing = 'fd' in stream;
+  return {
+    write: (bytes) => write(stream, keepsNothing ? bytes : Buffer.from(bytes)),
+    end: () => Promise.resolve(),
+  };
 }

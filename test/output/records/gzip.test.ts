@@ -38,7 +38,7 @@ describe('gzip', () => {
     const marks: { bytes: Buffer; next: number }[] = [];
     for (const [i, page] of pages.entries()) {
       await whole.sink.write(page);
-      if (await whole.sink.cut()) marks.push({ bytes: whole.bytes(), next: i + 1 });
+      if (await whole.sink.endMember()) marks.push({ bytes: whole.bytes(), next: i + 1 });
     }
     await whole.sink.end();
     expect(marks.map(({ next }) => next)).toEqual([2, 4, 6]);
@@ -46,7 +46,7 @@ describe('gzip', () => {
       const rest = collect();
       for (const page of pages.slice(mark.next)) {
         await rest.sink.write(page);
-        await rest.sink.cut();
+        await rest.sink.endMember();
       }
       await rest.sink.end();
       expect(Buffer.concat([mark.bytes, rest.bytes()]).equals(whole.bytes())).toBe(true);
