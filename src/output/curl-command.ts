@@ -8,20 +8,18 @@ export interface CurlRequest {
   /** The headers in the order of sending, in node's form with a character for each byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
-  /** Secrets that headers and URL may hold: the command has a shell variable for each. */
   readonly secrets?: readonly SecretVariable[] | undefined;
   readonly caFile?: string | undefined;
   readonly insecure?: boolean | undefined;
 }
 
 /**
- * A secret and the environment variable, or other expression after `$`, that holds it in the shell of the
- * user.
+ * A secret that headers and URL may hold, and the variable, or another expression after `$`, that stands for it in the user's
+ * shell. With `isWhole` it replaces whole values only, since a short secret would also be found in other texts.
  */
 export interface SecretVariable {
   readonly secret: Secret;
   readonly variable: string;
-  /** Replaces whole values only: inside other texts the secret may be too short to be one. */
   readonly isWhole?: boolean;
 }
 
@@ -57,17 +55,20 @@ export function curlCommand(request: CurlRequest): string {
 
 /** Replaces each secret in the value by a reference such as `$LEADS_WEBHOOK_TOKEN`. */
 export const withVariables = (value: string, secrets: readonly SecretVariable[]): string =>
-  textOf(piecesOf('', value, secrets));
+  textWithReferences(piecesOf('', value, secrets));
 
-/** curl counts the body itself, and would add its own content type. */
+/** curl counts the body itself, and would add a content type of its own. */
 function sentHeaders(headers: CurlRequest['headers'], sendsBody: boolean): CurlRequest['headers'] {
   const sent = headers.filter(([name]) => !/^content-length$/i.test(name));
   const hasType = sent.some(([name]) => /^content-type$/i.test(name));
-  return sendsBody && !hasType ? [...sent, ['Content-Type', undefinedValue]] : sent;
+  return sendsBody && !hasType ? [...sent, ['Content-Type', removed]] : sent;
 }
 
-/** Removes a header that curl adds; a header without a value is written with a semicolon instead. */
-const undefinedValue = '\0';
+/**
+ * Stands for a value of a header that curl must not add; no real value holds a NUL. In curl, `name:` removes a header, and
+ * `name;` sends it without a value.
+ */
+const removed = '\0';
 
 function urlWord(url: string, secrets: readonly SecretVariable[]): string {
   const [address = '', query = ''] = url.split(/(?<=\?)(.*)/s);
@@ -76,7 +77,7 @@ function urlWord(url: string, secrets: readonly SecretVariable[]): string {
 }
 
 function headerWord(name: string, value: string, secrets: readonly SecretVariable[]): string {
-  if (value === undefinedValue) return singleQuoted(`${name}:`);
+  if (value === removed) return singleQuoted(`${name}:`);
   if (value.trim() === '') return singleQuoted(`${name};`);
   return wordOf(piecesOf(`${name}: `, value, secrets));
 }
@@ -86,33 +87,32 @@ type Piece = string | Pick<SecretVariable, 'variable'>;
 
 const isText = (piece: Piece): piece is string => typeof piece === 'string';
 
-/** Splits a value at its secrets. The address or name before it is not searched: a token as short as `x` would be found there. */
-function piecesOf(before: string, value: string, secrets: readonly SecretVariable[]): readonly Piece[] {
+/** Splits a value at its secrets. The prefix before it is not searched: a token as short as `x` would be found there. */
+function piecesOf(prefix: string, value: string, secrets: readonly SecretVariable[]): readonly Piece[] {
   let pieces: readonly Piece[] = [value];
   for (const { secret, variable, isWhole = false } of secrets) {
-    const hidden = Buffer.from(secret.reveal(), 'utf8').toString('latin1');
-    if (hidden === '' || (isWhole && hidden !== value)) continue;
-    pieces = pieces.flatMap((piece) =>
-      isText(piece)
-        ? piece.split(hidden).flatMap((text, i): Piece[] => (i === 0 ? [text] : [{ variable }, text]))
-        : [piece],
-    );
+    // Header values have a character for each byte, which a secret beyond ASCII has not.
+    const secretText = Buffer.from(secret.reveal(), 'utf8').toString('latin1');
+    if (secretText === '' || (isWhole && secretText !== value)) continue;
+    pieces = pieces.flatMap((piece) => {
+      if (!isText(piece)) return [piece];
+      const [start = '', ...further] = piece.split(secretText);
+      return [start, ...further.flatMap((text): Piece[] => [{ variable }, text])];
+    });
   }
-  // A split begins with a text, which may be empty.
-  const [first = '', ...further] = pieces;
-  return [before + (isText(first) ? first : ''), ...further].filter((piece) => piece !== '');
+  return [prefix, ...pieces].filter((piece) => piece !== '');
 }
 
-const textOf = (pieces: readonly Piece[]): string =>
+const textWithReferences = (pieces: readonly Piece[]): string =>
   pieces.map((piece) => (isText(piece) ? piece : `$${piece.variable}`)).join('');
 
+/** A word in double quotes where these protect the text as well; otherwise each piece has the quotes that it needs. */
 function wordOf(pieces: readonly Piece[]): string {
   const isPlain = pieces.every((piece) => !isText(piece) || /^[\w .:=,/+-]*$/.test(piece));
-  if (isPlain && !pieces.every(isText)) return `"${textOf(pieces)}"`;
+  if (isPlain && !pieces.every(isText)) return `"${textWithReferences(pieces)}"`;
   return pieces.map((piece) => (isText(piece) ? quotedBytes(piece) : `"$${piece.variable}"`)).join('');
 }
 
-/** Quotes a text whose characters are bytes. */
 function quotedBytes(text: string): string {
   const bytes = Buffer.from(text, 'latin1');
   const readable = printable(bytes);
@@ -126,9 +126,11 @@ function printable(bytes: Uint8Array): string | undefined {
 }
 
 /** Writes any bytes as `$'…'` of bash and zsh, except NUL, which no argument can hold. */
-const escapedWord = (bytes: Uint8Array): string =>
-  `$'${Array.from(bytes, (byte) =>
-    byte > 0x1f && byte < 0x7f && byte !== 0x27 && byte !== 0x5c
-      ? String.fromCharCode(byte)
-      : `\\x${byte.toString(16).padStart(2, '0')}`,
-  ).join('')}'`;
+function escapedWord(bytes: Uint8Array): string {
+  const characters = Array.from(bytes, (byte) => {
+    const character = String.fromCharCode(byte);
+    const needsNoEscape = /^[ -~]$/.test(character) && character !== "'" && character !== '\\';
+    return needsNoEscape ? character : `\\x${byte.toString(16).padStart(2, '0')}`;
+  });
+  return `$'${characters.join('')}'`;
+}

@@ -24,11 +24,10 @@ const noBorders = {
 export interface FieldsOptions {
   /** The columns of the terminal, to which values are wrapped; undefined when piped: one line a field. */
   readonly width: number | undefined;
-  readonly name?: (text: string) => string;
+  readonly paintName?: (name: string) => string;
 }
 
-/** Values are not wrapped to fewer columns of the terminal than this. */
-const readable = 20;
+const leastValueWidth = 20;
 
 /**
  * Draws a record, a field a line and sanitized, ending in a newline: names on the left and values on the right.
@@ -37,13 +36,13 @@ export function renderFields(
   fields: readonly (readonly [name: string, value: string])[],
   options: FieldsOptions,
 ): string {
-  const { width, name: paint = (text: string) => text } = options;
+  const { width, paintName = (name: string) => name } = options;
   const names = fields.map(([name]) => sanitize(name));
   const values = fields.map(([, value]) => sanitize(value));
   const nameWidth = widestOf(names);
-  const lines = draw(
+  const lines = drawLines(
     values.map((value, i) => [names[i] ?? '', value]),
-    width === undefined ? undefined : [nameWidth, Math.max(readable, width - nameWidth - gap.length)],
+    width === undefined ? undefined : [nameWidth, Math.max(leastValueWidth, width - nameWidth - gap.length)],
   );
   // Names are painted afterwards, because cli-table3 may cut one in the middle of a colour's code.
   const unpainted = names.filter((name) => name !== '');
@@ -51,13 +50,12 @@ export function renderFields(
     const [name] = unpainted;
     if (name === undefined || !line.startsWith(name)) return line;
     unpainted.shift();
-    return paint(name) + line.slice(name.length);
+    return paintName(name) + line.slice(name.length);
   });
   return `${painted.join('\n')}\n`;
 }
 
-/** Draws lines without trailing spaces; with `colWidths`, cells are wrapped to them. */
-function draw(rows: readonly string[][], colWidths: number[] | undefined): string[] {
+function drawLines(rows: readonly string[][], colWidths: number[] | undefined): string[] {
   const table = new Table({
     chars: noBorders,
     // Colours come from the caller: cli-table3 would also draw them into a pipe.

@@ -2,38 +2,35 @@ import { formatSeconds } from '../time/time-text.ts';
 import { sanitize } from './terminal/terminal.ts';
 import type { StatusLine } from './terminal/status-line.ts';
 
-/** Messages for the user on stderr, each on one line and sanitized. */
+/** Messages for the user on stderr, each on one line and sanitized. `--quiet` silences those that say nothing is wrong. */
 export interface Messages {
-  /** Writes at most one note for a cause in a run, and none under `--quiet`, unless `isAlways`. */
+  /** Writes at most one note for each `cause`, a name, in a run; none under `--quiet`, unless it `isAlways` to be written. */
   note(cause: string, text: string, isAlways?: boolean): void;
-  /** Writes the summary or banner of a command; silent under `--quiet`. */
+  /** Writes the summary or banner of a command; nothing under `--quiet`. */
   say(text: string): void;
   /** Writes requests, retries and timings, only under `--verbose`. */
   verbose(text: string): void;
   /** Writes a warning, also under `--quiet`. */
   warn(text: string): void;
-  /**
-   * Shows the length and the cause of a wait until `sleep` has ended: in the status line, or in a note when
-   * it is long.
-   */
-  waiting<T>(wait: Wait, sleep: () => Promise<T>): Promise<T>;
+  /** Shows a wait until `sleep` has ended: in the status line, or in a note when it is long. Gives the result of `sleep`. */
+  showWait<T>(wait: Wait, sleep: () => Promise<T>): Promise<T>;
   /** Shows that the service has not answered, once that takes long, until the returned function is called. */
-  asking(): () => void;
+  showRequest(): () => void;
 }
 
+/**
+ * A wait for a cause such as `rate limited`, with a detail that differs between waits of one cause, such as `retry 1 of 5`.
+ * When it `isExpected`, as between two polls, a pipe gets no note.
+ */
 interface Wait {
   readonly ms: number;
-  /** The cause, such as `rate limited`. */
   readonly why: string;
-  /** A detail that differs between waits of the same cause, such as `retry 1 of 5`. */
   readonly detail?: string;
-  /** The wait is usual: no note in a pipe. */
   readonly isExpected?: boolean;
 }
 
-/** In milliseconds: a terminal shows a wait from the first on, a pipe gets a note from the second on. */
-const shownMs = 1000;
-const saidMs = 3000;
+/** The shortest waits that are shown: in a status line, which is erased again, and in a note, which stays. */
+const [shortestInLineMs, shortestInNoteMs] = [1000, 3000];
 
 /**
  * Writes messages to `stderr`; `quiet` and `verbose` are the global flags. Only a terminal has a `status`.
@@ -61,26 +58,27 @@ export function createMessages(
     warn(text) {
       write(`warning: ${text}`);
     },
-    async waiting({ ms, why, detail, isExpected = false }, sleep) {
+    async showWait({ ms, why, detail, isExpected = false }, sleep) {
       const reason = detail === undefined ? why : `${why}, ${detail}`;
       if (status === undefined) {
-        if (ms >= saidMs && !isExpected) note(`waiting: ${why}`, `waiting ${formatSeconds(ms)}: ${reason}`);
+        if (ms >= shortestInNoteMs && !isExpected)
+          note(`waiting: ${why}`, `waiting ${formatSeconds(ms)}: ${reason}`);
         return sleep();
       }
-      if (ms < shownMs) return sleep();
-      const end = status.waiting(ms, reason);
+      if (ms < shortestInLineMs) return sleep();
+      const end = status.addWait(ms, reason);
       try {
         return await sleep();
       } finally {
         end();
       }
     },
-    asking() {
-      if (status !== undefined) return status.asking();
+    showRequest() {
+      if (status !== undefined) return status.addRequest();
       if (quiet || notedCauses.has('asking')) return () => undefined;
       const timer = setTimeout(
-        () => note('asking', `asking … no answer for ${formatSeconds(saidMs)}`),
-        saidMs,
+        () => note('asking', `asking … no answer for ${formatSeconds(shortestInNoteMs)}`),
+        shortestInNoteMs,
       );
       timer.unref();
       return () => clearTimeout(timer);

@@ -1,10 +1,7 @@
-/**
- * Names and values of one series. Values come from a closed list or from the command line, never from a
- * request.
- */
+/** The names and values that tell one series from another. Values from a request would make series without end. */
 type Labels = Readonly<Record<string, string>>;
 
-/** A line of a family. Its name is the family's name with the suffix that the type requires. */
+/** A line of a family, whose name is the family's name and the suffix. */
 interface Sample {
   readonly suffix: '' | '_total' | '_bucket' | '_sum' | '_count';
   readonly labels: Labels;
@@ -51,35 +48,30 @@ const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\
 const escaped = (text: string): string => text.replace(/[\\"\n]/g, (character) => escapes[character] ?? '');
 
 /** Makes a family of a single value without labels, or of a value for each set of labels. */
-export const gauge = (
+export function gauge(
   name: string,
   help: string,
-  values: number | readonly (readonly [labels: Labels, value: number])[],
-): MetricFamily => ({
-  name,
-  type: 'gauge',
-  help,
-  samples: (typeof values === 'number' ? [[{}, values] as const] : values).map(([labels, value]) => ({
-    suffix: '',
-    labels,
-    value,
-  })),
-});
+  value: number | readonly (readonly [labels: Labels, value: number])[],
+): MetricFamily {
+  const series = typeof value === 'number' ? [[{}, value] as const] : value;
+  const samples = series.map(([labels, number]) => ({ suffix: '' as const, labels, value: number }));
+  return { name, type: 'gauge', help, samples };
+}
 
-/** A metric that only grows, with a number for each set of labels, which have the same names in the same order. */
+/** A metric that only grows, with a number for each set of labels. All sets have the same names in the same order. */
 export class Counter {
   readonly #about: Pick<MetricFamily, 'name' | 'help'>;
-  readonly #series = new Map<string, { readonly labels: Labels; value: number }>();
+  readonly #seriesByLabels = new Map<string, { readonly labels: Labels; value: number }>();
 
   constructor(name: string, help: string) {
     this.#about = { name, help };
   }
 
-  /** Adds a series at 0, unless it is there. A rate over its first event is right only where it was there before. */
+  /** Adds a series at 0, unless it is there, and returns it. A series that begins at its first event hides that event from rates. */
   add(labels: Labels): { value: number } {
     const key = Object.values(labels).join('\0');
-    const series = this.#series.get(key) ?? { labels, value: 0 };
-    this.#series.set(key, series);
+    const series = this.#seriesByLabels.get(key) ?? { labels, value: 0 };
+    this.#seriesByLabels.set(key, series);
     return series;
   }
 
@@ -91,50 +83,55 @@ export class Counter {
     return {
       ...this.#about,
       type: 'counter',
-      samples: [...this.#series.values()].map(({ labels, value }) => ({ suffix: '_total', labels, value })),
+      samples: [...this.#seriesByLabels.values()].map(({ labels, value }) => ({
+        suffix: '_total',
+        labels,
+        value,
+      })),
     };
   }
 }
 
+/**
+ * Counts observed values, each in the first bucket whose upper bound is not less than it; the last bucket has no bound. The
+ * bounds are in rising order.
+ */
 export class Histogram {
   readonly #bounds: readonly number[];
-  /**
-   * Counts by the smallest bound that a value does not exceed; the last one is for values above all bounds.
-   */
-  readonly #counts: Float64Array;
+  readonly #countByBucket: Float64Array;
   #sum = 0;
 
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
-    this.#counts = new Float64Array(bounds.length + 1);
+    this.#countByBucket = new Float64Array(bounds.length + 1);
   }
 
   observe(value: number): void {
-    const bounds = this.#bounds;
-    let index = 0;
-    while (index < bounds.length && value > (bounds[index] ?? 0)) index += 1;
-    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    const firstBound = this.#bounds.findIndex((bound) => value <= bound);
+    const bucket = firstBound === -1 ? this.#bounds.length : firstBound;
+    this.#countByBucket[bucket] = (this.#countByBucket[bucket] ?? 0) + 1;
     this.#sum += value;
-  }
-
-  #samples(): Sample[] {
-    let count = 0;
-    const samples: Sample[] = [];
-    for (const [index, added] of this.#counts.entries()) {
-      count += added;
-      const bound = this.#bounds[index];
-      const le = bound === undefined ? '+Inf' : boundText(bound);
-      samples.push({ suffix: '_bucket', labels: { le }, value: count });
-    }
-    samples.push(
-      { suffix: '_count', labels: {}, value: count },
-      { suffix: '_sum', labels: {}, value: this.#sum },
-    );
-    return samples;
   }
 
   family(name: string, help: string): MetricFamily {
     return { name, help, type: 'histogram', samples: this.#samples() };
+  }
+
+  /** In the format, each bucket counts the values of the buckets before it too. */
+  #samples(): Sample[] {
+    let countSoFar = 0;
+    const samples: Sample[] = [];
+    for (const [bucket, count] of this.#countByBucket.entries()) {
+      countSoFar += count;
+      const bound = this.#bounds[bucket];
+      const le = bound === undefined ? '+Inf' : boundText(bound);
+      samples.push({ suffix: '_bucket', labels: { le }, value: countSoFar });
+    }
+    samples.push(
+      { suffix: '_count', labels: {}, value: countSoFar },
+      { suffix: '_sum', labels: {}, value: this.#sum },
+    );
+    return samples;
   }
 }
 

@@ -13,24 +13,23 @@ import {
 
 type Outcome = keyof Marks;
 
+/** The result of one check. Findings of one group are drawn together, and those that passed in one line. */
 export interface Finding {
   readonly outcome: Outcome;
-  /** Findings of one group are drawn together: those that passed in one line. */
   readonly group: string;
   readonly name: string;
   readonly level: string;
   readonly expected: string;
-  /** A sentence about what was found, or why nothing was. */
+  /** A sentence that says what was found, or why nothing was found. */
   readonly detail: string;
   /** Completes the sentence of a failure: ` after 3ms: {"status":500}`. */
   readonly evidence: string;
   readonly hint: string | null;
   /** A command that shows a failure; it is drawn on one line, so that it can be pasted. */
   readonly command: string | null;
-  /** A failure that the user asked to be told of by the exit code. */
+  /** A failure of a level for which the user wants the command to fail. */
   readonly isReasonToFail: boolean;
   readonly ms: number;
-  /** The finding as a line of JSON. */
   readonly record: object;
 }
 
@@ -49,7 +48,7 @@ export interface Report {
 
 export type PrintContext = Pick<Host, 'stdout' | 'env'> & { readonly globals: { readonly color: boolean } };
 
-/** Writes one object a line, the summary last. */
+/** Writes NDJSON: the record of each finding, and the summary as the last line. */
 export async function printReportJson(
   { findings, summary }: Report,
   { stdout }: PrintContext,
@@ -58,7 +57,7 @@ export async function printReportJson(
   await writeJson(stdout, summary);
 }
 
-/** Writes a line for the findings of a group that passed, and some for each that did not. */
+/** Writes the findings group by group, the remarks, and the conclusion in its colour. */
 export async function printReportText(report: Report, context: PrintContext): Promise<void> {
   const { stdout } = context;
   const style = await styleFor(context);
@@ -90,29 +89,28 @@ export const styleFor = async (context: PrintContext): Promise<Style> => ({
 function groupLines(findings: readonly Finding[], style: Style): string[] {
   const { colours, marks } = style;
   const paint = { pass: colours.green, fail: colours.red, warn: colours.yellow, skip: colours.dim };
-  const listed = (outcome: Outcome, alike: readonly Finding[], suffix = ''): string[] =>
+  const withOutcome = (outcome: Outcome): Finding[] =>
+    findings.filter((finding) => finding.outcome === outcome);
+  const joined = (outcome: Outcome, alike: readonly Finding[], suffix: string): string[] =>
     besideMark(
       paint[outcome](marks[outcome]),
       alike[0]?.group ?? '',
       `${alike.map(({ name }) => name).join(', ')}${suffix}`,
       style,
     );
-  const passed = findings.filter(({ outcome }) => outcome === 'pass');
-  const failed = findings.filter(({ outcome }) => outcome === 'fail');
-  const unusual = (['warn', 'skip'] as const).flatMap((outcome) => {
-    const withOutcome = findings.filter((finding) => finding.outcome === outcome);
-    return groupedBy(withOutcome, ({ detail }) => detail).flatMap((alike) => {
-      const detail = alike[0]?.detail ?? '';
-      const hints = new Set(alike.map(({ hint }) => hint));
+  const joinedByDetail = (outcome: Outcome): string[] =>
+    groupedBy(withOutcome(outcome), ({ detail }) => detail).flatMap((alike) => {
+      const [{ detail, hint } = { detail: '', hint: null }] = alike;
       // A line has room for one hint only, which must belong to all of its findings.
-      const hint = hints.size === 1 ? alike[0]?.hint : null;
-      return listed(outcome, alike, `: ${detail}${hint == null ? '' : `; ${hint}`}`);
+      const isShared = alike.every((finding) => finding.hint === hint);
+      return joined(outcome, alike, `: ${detail}${isShared && hint !== null ? `; ${hint}` : ''}`);
     });
-  });
+  const passed = withOutcome('pass');
   return [
-    ...(passed.length === 0 ? [] : listed('pass', passed)),
-    ...failed.flatMap((finding) => failureLines(finding, style)),
-    ...unusual,
+    ...(passed.length === 0 ? [] : joined('pass', passed, '')),
+    ...withOutcome('fail').flatMap((finding) => failureLines(finding, style)),
+    ...joinedByDetail('warn'),
+    ...joinedByDetail('skip'),
   ];
 }
 
@@ -124,7 +122,7 @@ function groupedBy(findings: readonly Finding[], keyOf: (finding: Finding) => st
 
 const groupWidth = 11;
 
-/** A mark, the group, and a text that is wrapped beside it. */
+/** Lines with a mark, the name of a group, and a text that is wrapped beside them. */
 export function besideMark(mark: string, group: string, text: string, { width, marks }: Style): string[] {
   const indent = marks.pass.length + 1 + groupWidth + 1;
   const [first = '', ...further] = wrap(sanitize(text), width - indent);
@@ -147,7 +145,7 @@ function failureLines(finding: Finding, { colours, marks, width }: Style): strin
   ];
 }
 
-/** Tests for a CI server. A failure that is no reason to stop a pipeline is skipped with what was found. */
+/** The findings as tests for a CI server. A finding that must not stop a pipeline is a skipped test, which says what was found. */
 export const junitSuite = (name: string, { findings, startedAt, ms }: Report): TestSuite => ({
   name,
   startedAt,

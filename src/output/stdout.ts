@@ -23,81 +23,86 @@ export function writeJson(stdout: Output, document: unknown, indent?: number): P
   return write(stdout, `${stdout.isTTY === true ? escapeJson(json) : json}\n`);
 }
 
-const mostUnsent = 1024 * 1024;
+const mostUnsentCharacters = 1024 * 1024;
 
 /**
- * The stdout of a process that may outlive its reader. A failed write is reported once and never thrown into
- * a delivery. Text of one turn of the event loop is written at once.
+ * The stdout of a process that may outlive its reader. Text of one turn of the event loop goes to the stream at once, at the
+ * end of the turn; a caller that writes faster than the reader reads gets a promise to wait for. A failed write is reported
+ * once, to `onFailure`; afterwards everything is dropped, so that the caller goes on without a reader.
  */
 export class StdoutWriter {
   readonly #stream: Output;
   readonly #onFailure: (error: Error) => void;
-  readonly #onBehind: () => void;
+  readonly #onSlowReader: () => void;
   #abandoned: OutputError | undefined;
-  #waiting = '';
-  #unsent = 0;
-  #scheduled = false;
-  #failed = false;
-  #idle: (() => void)[] = [];
+  #textOfThisTurn = '';
+  #isFlushScheduled = false;
+  #unsentCharacters = 0;
+  #hasFailed = false;
+  #drainListeners: (() => void)[] = [];
 
-  constructor(stream: Output, onFailure: (error: Error) => void, onBehind: () => void = () => undefined) {
+  constructor(stream: Output, onFailure: (error: Error) => void, onSlowReader: () => void = () => undefined) {
     this.#stream = stream;
     this.#onFailure = onFailure;
-    this.#onBehind = onBehind;
+    this.#onSlowReader = onSlowReader;
   }
 
-  /** Set when the writer gave up a reader that had not read everything. */
+  /** The error of `abandonAfter`, when it has given up a reader that had not read everything. */
   get abandoned(): OutputError | undefined {
     return this.#abandoned;
   }
 
-  /** Gives the reader up after that time: a pipe without a reader must not keep the process. */
-  giveUpAfter(ms: number): void {
+  /** Fails after that time if text is unsent then: a pipe without a reader must not keep the process. */
+  abandonAfter(ms: number): void {
     const timer = setTimeout(() => {
-      if (this.#failed || this.#unsent === 0) return;
+      if (this.#hasFailed || this.#unsentCharacters === 0) return;
       this.#abandoned = new OutputError('cannot write to stdout: its reader stopped reading');
       this.#fail(this.#abandoned);
-      for (const resolve of this.#idle.splice(0)) resolve();
     }, ms);
     timer.unref();
   }
 
   /** Returns undefined when there is room for more; otherwise resolves when the reader has caught up. */
   write(text: string): Promise<void> | void {
-    if (text === '' || this.#failed) return;
-    this.#waiting += text;
-    if (!this.#scheduled) {
-      this.#scheduled = true;
+    if (text === '' || this.#hasFailed) return;
+    this.#textOfThisTurn += text;
+    if (!this.#isFlushScheduled) {
+      this.#isFlushScheduled = true;
       setImmediate(() => this.#flush());
     }
-    if (this.#unsent <= mostUnsent) return;
-    this.#onBehind();
+    if (this.#unsentCharacters <= mostUnsentCharacters) return;
+    this.#onSlowReader();
     return this.drained();
   }
 
   /** Resolves when everything written so far has left, or cannot leave. */
   drained(): Promise<void> {
     this.#flush();
-    if (this.#unsent === 0 || this.#failed) return Promise.resolve();
-    return new Promise((resolve) => this.#idle.push(resolve));
+    if (this.#unsentCharacters === 0 || this.#hasFailed) return Promise.resolve();
+    return new Promise((resolve) => this.#drainListeners.push(resolve));
   }
 
   #flush(): void {
-    this.#scheduled = false;
-    const text = this.#waiting;
-    this.#waiting = '';
-    if (text === '' || this.#failed) return;
-    this.#unsent += text.length;
+    this.#isFlushScheduled = false;
+    const text = this.#textOfThisTurn;
+    this.#textOfThisTurn = '';
+    if (text === '' || this.#hasFailed) return;
+    this.#unsentCharacters += text.length;
     this.#stream.write(text, (error) => {
-      this.#unsent -= text.length;
+      this.#unsentCharacters -= text.length;
       if (error) this.#fail(outputError(error, 'to stdout'));
-      if (this.#unsent === 0 || this.#failed) for (const resolve of this.#idle.splice(0)) resolve();
+      if (this.#unsentCharacters === 0) this.#endWaits();
     });
   }
 
   #fail(error: Error): void {
-    if (this.#failed) return;
-    this.#failed = true;
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
     this.#onFailure(error);
+    this.#endWaits();
+  }
+
+  #endWaits(): void {
+    for (const resolve of this.#drainListeners.splice(0)) resolve();
   }
 }

@@ -3,13 +3,25 @@ import { write } from './stdout.ts';
 import { paletteFor, sanitize, terminalWidth } from './terminal/terminal.ts';
 import { textWidth, truncate, widestOf } from './text-width.ts';
 
+/** How columns fit a narrow terminal. Columns are named by their heads. */
+export interface FitOptions {
+  /** Columns such as ids and times, which are cut only when all others are as narrow as they may be. */
+  readonly cutLast?: readonly string[];
+  readonly rightAligned?: readonly string[];
+  /** Steps that are taken in this order, and only as many as are needed. */
+  readonly narrowing?: readonly NarrowingStep[];
+}
+
+/** Drops the column with this head, or shortens its times. */
+export type NarrowingStep = { readonly drop: string } | { readonly shorten: string };
+
 export interface TableOptions extends FitOptions {
   /** The columns of the terminal; undefined when piped, where nothing is cut. */
   readonly width: number | undefined;
   readonly head?: (text: string) => string;
   /** Colours a cell that was sanitized, cut and padded before. */
   readonly cell?: (text: string, row: number, head: string) => string;
-  /** Leaves out columns without any text; `onDrop` is not told of them. */
+  /** Leaves out columns without any text; `onDrop` does not receive them. */
   readonly hidesEmpty?: boolean;
   /** Receives the heads of the columns that did not fit, if any. */
   readonly onDrop?: (heads: readonly string[]) => void;
@@ -33,14 +45,14 @@ export function renderTable(
     .map(({ head }) => head)
     .filter((head) => columns.every((column) => column.head !== head));
   if (dropped.length > 0) options.onDrop?.(dropped);
-  const { head: paintHead = same, cell: paint = same } = options;
+  const { head: paintHead = unpainted, cell: paintCell = unpainted } = options;
   const line = (cells: readonly string[]): string => `${cells.join(gap).trimEnd()}\n`;
   const padded = ({ head, width }: FittedColumn, text: string): string =>
-    pad(text, width, options.right?.includes(head));
+    pad(text, width, options.rightAligned?.includes(head));
   return [
     line(columns.map((column) => paintHead(padded(column, column.head)))),
-    ...rows.map((_, r) =>
-      line(columns.map((column) => paint(padded(column, column.cells[r] ?? ''), r, column.head))),
+    ...rows.map((_, row) =>
+      line(columns.map((column) => paintCell(padded(column, column.cells[row] ?? ''), row, column.head))),
     ),
   ].join('');
 }
@@ -57,12 +69,12 @@ export async function writeTable(
   await write(stdout, renderTable(heads, rows, { ...fit, width: terminalWidth(stdout), head: dim }));
 }
 
-const same = (text: string): string => text;
+const unpainted = (text: string): string => text;
 
-function pad(text: string, width: number, isRight = false): string {
+function pad(text: string, width: number, isRightAligned = false): string {
   const cell = truncate(text, width);
   const space = ' '.repeat(Math.max(0, width - textWidth(cell)));
-  return isRight ? space + cell : cell + space;
+  return isRightAligned ? space + cell : cell + space;
 }
 
 interface Column {
@@ -70,16 +82,9 @@ interface Column {
   readonly cells: readonly string[];
 }
 
-/** Drops the column with this head, or shortens its times. */
-export type NarrowingStep = { readonly drop: string } | { readonly shorten: string };
-
-export interface FitOptions {
-  /** The heads of columns such as ids and times, which are cut last. */
-  readonly whole?: readonly string[];
-  /** The heads of columns of numbers, which end at the same place. */
-  readonly right?: readonly string[];
-  /** Steps for a narrow terminal: they are taken in this order, and only as many as are needed. */
-  readonly narrowing?: readonly NarrowingStep[];
+interface MeasuredColumn extends Column {
+  readonly uncutWidth: number;
+  readonly isCutLast: boolean;
 }
 
 interface FittedColumn extends Column {
@@ -87,57 +92,46 @@ interface FittedColumn extends Column {
 }
 
 const gap = '  ';
-/** No column is cut to fewer columns of the terminal than this. */
-const narrowest = 6;
-/** Before a column is cut to fewer columns of the terminal than this, the steps of `narrowing` are taken. */
-const readable = 12;
-
-interface Measured extends Column {
-  readonly natural: number;
-  readonly whole: boolean;
-}
+/** No column is cut to less than `narrowest`; before one is cut to less than `readable`, a step of `narrowing` is taken. */
+const [narrowest, readable] = [6, 12];
 
 function fitColumns(
   all: readonly Column[],
   width: number | undefined,
-  { whole = [], narrowing = [] }: FitOptions,
+  { cutLast = [], narrowing = [] }: FitOptions,
 ): readonly FittedColumn[] {
-  const toMeasured = ({ head, cells }: Column): Measured => ({
-    head,
-    cells,
-    natural: widestOf([head, ...cells]),
-    whole: whole.includes(head),
+  const measured = (column: Column): MeasuredColumn => ({
+    ...column,
+    uncutWidth: widestOf([column.head, ...column.cells]),
+    isCutLast: cutLast.includes(column.head),
   });
-  let columns = all.map(toMeasured);
-  if (width === undefined) return columns.map((column) => ({ ...column, width: column.natural }));
+  let columns = all.map(measured);
+  if (width === undefined) return columns.map((column) => ({ ...column, width: column.uncutWidth }));
   for (const step of narrowing) {
-    if (sum(columns.map(leastWidth)) <= roomFor(columns, width)) break;
+    if (sum(columns.map(readableWidth)) <= roomFor(columns, width)) break;
     columns =
       'drop' in step
         ? columns.filter(({ head }) => head !== step.drop)
         : columns.map((column) =>
-            column.head === step.shorten
-              ? toMeasured({ ...column, cells: shortTimes(column.cells) })
-              : column,
+            column.head === step.shorten ? measured({ ...column, cells: shortTimes(column.cells) }) : column,
           );
   }
-  return narrowed(columns, roomFor(columns, width));
+  return cutToRoom(columns, roomFor(columns, width));
 }
 
-const leastWidth = ({ whole, natural }: Measured): number => (whole ? natural : Math.min(natural, readable));
+const readableWidth = ({ isCutLast, uncutWidth }: MeasuredColumn): number =>
+  isCutLast ? uncutWidth : Math.min(uncutWidth, readable);
 
-const roomFor = (columns: readonly Measured[], width: number): number =>
+const roomFor = (columns: readonly Column[], width: number): number =>
   width - gap.length * (columns.length - 1);
 
-/** Makes the widest column one character narrower until all fit. Whole columns are cut only when no other can be. */
-function narrowed(columns: readonly Measured[], room: number): FittedColumn[] {
-  const widths = columns.map(({ natural }) => natural);
+/** Makes the widest column one character narrower until all fit, at first of those that are not cut last, and then of all. */
+function cutToRoom(columns: readonly MeasuredColumn[], room: number): FittedColumn[] {
+  const widths = columns.map(({ uncutWidth }) => uncutWidth);
   let excess = sum(widths) - room;
-  for (const sparing of [true, false]) {
+  for (const mayCut of [({ isCutLast }: MeasuredColumn) => !isCutLast, () => true]) {
     for (; excess > 0; excess -= 1) {
-      const candidates = widths.map((columnWidth, i) =>
-        sparing && columns[i]?.whole === true ? 0 : columnWidth,
-      );
+      const candidates = columns.map((column, i) => (mayCut(column) ? (widths[i] ?? 0) : 0));
       const widest = Math.max(...candidates);
       if (widest <= narrowest) break;
       widths[candidates.indexOf(widest)] = widest - 1;
@@ -148,17 +142,14 @@ function narrowed(columns: readonly Measured[], room: number): FittedColumn[] {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-const isoTime = /^\d{4}-(\d\d-\d\d)T(\d\d:\d\d:\d\d)/;
+const isoTime = /^(\d{4}-(\d\d-\d\d))T(\d\d:\d\d:\d\d)/;
 
-/**
- * Shortens the ISO 8601 times of a column to `HH:MM:SS`, with month and day where they are not all of one
- * day.
- */
+/** Shortens ISO 8601 times to `HH:MM:SS`, with month and day where they are not all of one day. */
 export function shortTimes(cells: readonly string[]): string[] {
-  const days = new Set(cells.filter((cell) => isoTime.test(cell)).map((cell) => cell.slice(0, 10)));
+  const dates = new Set(cells.flatMap((cell) => isoTime.exec(cell)?.[1] ?? []));
   return cells.map((cell) => {
-    const [, day, time] = isoTime.exec(cell) ?? [];
-    if (day === undefined || time === undefined) return cell;
-    return days.size === 1 ? time : `${day} ${time}`;
+    const [, , monthAndDay, time] = isoTime.exec(cell) ?? [];
+    if (monthAndDay === undefined || time === undefined) return cell;
+    return dates.size === 1 ? time : `${monthAndDay} ${time}`;
   });
 }

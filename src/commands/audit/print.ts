@@ -27,7 +27,7 @@ type PrintContext = Pick<Context, 'stdout' | 'messages' | 'env' | 'globals'>;
 
 /** On a narrow terminal the times are shortened, then dropped; ids stay whole. */
 const fit: FitOptions = {
-  whole: ['CLASS', 'LEAD'],
+  cutLast: ['CLASS', 'LEAD'],
   narrowing: [{ shorten: 'CREATED' }, { shorten: 'RECEIVED' }, { drop: 'RECEIVED' }, { drop: 'CREATED' }],
 };
 
@@ -70,7 +70,7 @@ function countsTable(summary: AuditSummary, colours: Palette, width: number | un
   ];
   return renderTable(['', 'LEADS', 'SHARE', ' '], rows, {
     width,
-    right: ['LEADS', 'SHARE'],
+    rightAligned: ['LEADS', 'SHARE'],
     head: colours.dim,
     cell(text, row, head) {
       const kind = problemClasses.find((problem) => problem === rows[row]?.[0]);

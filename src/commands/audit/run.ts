@@ -129,7 +129,7 @@ async function watchAudits(every: number, round: () => Promise<Outcome>, context
   try {
     for (;;) {
       await outliveOutages(step, { every, hasWorked }, context);
-      await messages.waiting(wait, () => clock.sleep(every, signal));
+      await messages.showWait(wait, () => clock.sleep(every, signal));
     }
   } catch (error) {
     if (!isCtrlC(signal)) throw error;

@@ -158,6 +158,6 @@ async function listProbes(probes: readonly Probe[], asJson: boolean, context: Co
   }
   if (asJson) return;
   const rows = probes.map(({ name, level, rule, expected }) => [name, level, rule, expected]);
-  const fit = { whole: ['NAME', 'LEVEL'], narrowing: [{ drop: 'SECTION' }] };
+  const fit = { cutLast: ['NAME', 'LEVEL'], narrowing: [{ drop: 'SECTION' }] };
   await writeTable(['NAME', 'LEVEL', 'SECTION', 'EXPECTED'], rows, fit, context);
 }

@@ -31,7 +31,7 @@ export async function listSettings({ format }: ListOptions, context: Context): P
     return 'done';
   }
   const rows = settings.map(({ key, value, from }) => [key, value, from]);
-  const fit = { whole: ['KEY', 'VALUE'], narrowing: [{ drop: 'FROM' }] };
+  const fit = { cutLast: ['KEY', 'VALUE'], narrowing: [{ drop: 'FROM' }] };
   await writeTable(['KEY', 'VALUE', 'FROM'], rows, fit, context);
   return 'done';
 }
@@ -114,7 +114,7 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
     profile.baseUrl ?? '',
     profile.hasKey ? (stored[profile.name]?.['api-key'] === undefined ? 'command' : 'stored') : '',
   ]);
-  const fit = { whole: ['', 'PROFILE', 'BASE URL'], narrowing: [{ drop: 'API KEY' }] };
+  const fit = { cutLast: ['', 'PROFILE', 'BASE URL'], narrowing: [{ drop: 'API KEY' }] };
   await writeTable(['', 'PROFILE', 'BASE URL', 'API KEY'], rows, fit, context);
   return 'done';
 }

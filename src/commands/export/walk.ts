@@ -180,7 +180,7 @@ class LeadExport {
     const wait = { ms: every, why: 'the next poll', isExpected: true };
     try {
       while (limit === undefined || this.#totals.leads < limit) {
-        await messages.waiting(wait, () => clock.sleep(every, signal));
+        await messages.showWait(wait, () => clock.sleep(every, signal));
         await outliveOutages(() => this.#pollOnce(), { every, hasWorked: true }, this.#plan.context);
         await this.#destination.walkEnd();
       }

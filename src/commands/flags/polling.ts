@@ -88,7 +88,7 @@ export async function outliveOutages<T>(
       const when = ms > every ? `in ${formatDuration(ms)}` : `every ${formatSeconds(every)}`;
       if (awaySince === undefined || ms > every) messages.say(`${why}; trying again ${when}`);
       awaySince ??= clock.steady();
-      await messages.waiting({ ms, why, isExpected: true }, () => clock.sleep(ms, signal));
+      await messages.showWait({ ms, why, isExpected: true }, () => clock.sleep(ms, signal));
     }
   }
 }

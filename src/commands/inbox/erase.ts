@@ -118,7 +118,7 @@ async function printMatches({ leads, rejected }: FoundPerson, context: Context):
     }),
   ];
   const heads = ['LEAD', 'FIRST RECEIVED', 'DELIVERIES', 'REMARK'];
-  await writeTable(heads, rows, { whole: ['LEAD'] }, context);
+  await writeTable(heads, rows, { cutLast: ['LEAD'] }, context);
 }
 
 function announceMatches(matches: FoundPerson, { messages }: Context): void {

@@ -42,7 +42,7 @@ const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM',
 
 /** On a narrow terminal ids and times stay whole. */
 const fit: FitOptions = {
-  whole: ['NO', 'RECEIVED', 'LEAD'],
+  cutLast: ['NO', 'RECEIVED', 'LEAD'],
   narrowing: [
     { drop: 'FROM' },
     { drop: 'ATTEMPT' },

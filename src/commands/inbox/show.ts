@@ -66,7 +66,7 @@ async function draw(
     for (const [name, value] of headers) fields.push([name, value]);
     if (lead !== undefined) fields.push(['lead', lead]);
     fields.push(['body', String(body ?? bodyBase64)]);
-    return `${bold(`delivery ${i + 1} of ${deliveries.length}`)}\n${renderFields(fields, { width, name: dim })}`;
+    return `${bold(`delivery ${i + 1} of ${deliveries.length}`)}\n${renderFields(fields, { width, paintName: dim })}`;
   });
   await write(stdout, parts.join('\n'));
 }

@@ -120,10 +120,10 @@ const narrowing: readonly NarrowingStep[] = [
  * times (as `rows` show them) stay whole, and the first field always stays.
  */
 function fitting(fields: readonly string[] | undefined, rows: readonly (readonly string[])[]): FitOptions {
-  if (fields === undefined) return { whole: wholeColumns, narrowing };
+  if (fields === undefined) return { cutLast: wholeColumns, narrowing };
   const times = fields.filter((_, i) => rows.some((row) => isTime(row[i] ?? '')));
   return {
-    whole: [...times, 'id'],
+    cutLast: [...times, 'id'],
     narrowing: [
       ...times.map((shorten) => ({ shorten })),
       ...fields

@@ -83,7 +83,7 @@ export async function watchLeads(
       !previous.ids.has(id) && (readCreatedAt(createdAt) ?? -Infinity) >= previous.startedAt;
     await print(first.filter(isNew));
     for (;;) {
-      await messages.waiting(wait, () => clock.sleep(every, signal));
+      await messages.showWait(wait, () => clock.sleep(every, signal));
       await print(await readNew());
     }
   } catch (error) {

@@ -73,7 +73,7 @@ async function listen(session: ListenSession): Promise<Outcome> {
   const rounds = runRounds?.(receiver, output);
 
   const cause = await stop.reached;
-  stdout.giveUpAfter(drainTimeoutMs + stdoutExtraMs);
+  stdout.abandonAfter(drainTimeoutMs + stdoutExtraMs);
   await drained(session, async () => {
     await Promise.all([rounds, forwarded, server.close(drainTimeoutMs)]);
     await receiver.idle();

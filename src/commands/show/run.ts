@@ -32,7 +32,7 @@ async function draw(bytes: Uint8Array, context: Context): Promise<void> {
   eachValue(utf8(bytes), (path, raw) => members.push([path, cellText(raw)]));
   if (members.length === 0) return;
   const width = terminalWidth(stdout);
-  await write(stdout, renderFields(members, { width, name: dim }));
+  await write(stdout, renderFields(members, { width, paintName: dim }));
 }
 
 async function print(bytes: Uint8Array, { stdout }: Context): Promise<void> {

@@ -44,8 +44,8 @@ export function barTable(
     labels.map((label, i) => [label, counts[i] ?? '', shares[i] ?? '', bars[i] ?? '']),
     {
       width,
-      whole: [unit, 'SHARE', ''],
-      right: [unit, 'SHARE'],
+      cutLast: [unit, 'SHARE', ''],
+      rightAligned: [unit, 'SHARE'],
       narrowing: [{ drop: 'SHARE' }],
       head: colours.dim,
       cell: (cell, _, head) => (head === '' ? colours.cyan(cell) : cell),

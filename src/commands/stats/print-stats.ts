@@ -88,7 +88,7 @@ function receiptTexts(figures: ReceiptFigures, style: StatsStyle): readonly stri
   return [
     barTable(['DELIVERIES', 'COUNT'], verdicts, received, style),
     barTable(['REJECTED', 'COUNT'], reasons, rejected, style),
-    renderFields(fields, { width: style.width, name: style.colours.dim }),
+    renderFields(fields, { width: style.width, paintName: style.colours.dim }),
   ];
 }
 

@@ -71,11 +71,11 @@ export function noteMessages(onNote: (note: string) => void): Messages {
     say: () => undefined,
     verbose: () => undefined,
     warn: () => undefined,
-    waiting({ ms, why, detail }, sleep) {
+    showWait({ ms, why, detail }, sleep) {
       const reason = detail === undefined ? why : `${why}, ${detail}`;
       if (ms >= notedMs) note(`waiting: ${why}`, `waiting ${formatSeconds(ms)}: ${reason}`);
       return sleep();
     },
-    asking: () => () => undefined,
+    showRequest: () => () => undefined,
   };
 }

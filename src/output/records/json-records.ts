@@ -167,12 +167,11 @@ export class WriteBuffer {
     return capacity - this.#used;
   }
 
-  /** Whether a piece of that length fits; otherwise call `flush` first. */
   fits(length: number): boolean {
     return length <= this.room;
   }
 
-  /** Adds a piece and a byte after it, which together must fit. */
+  /** Adds a piece and a byte after it. Together they must fit: otherwise `flush` comes first. */
   add(bytes: Uint8Array, terminator: number): void {
     this.#buffer.set(bytes, this.#used);
     this.#used += bytes.length;
@@ -180,7 +179,6 @@ export class WriteBuffer {
     this.#used += 1;
   }
 
-  /** Adds adjacent records with a byte after each, which together must fit. */
   addRun({ source, start, ends }: Run, terminator: number): void {
     const shift = this.#used - start;
     const lastEnd = ends.at(-1) ?? start;

@@ -1,7 +1,9 @@
-/** A record as compact JSON. */
+/**
+ * A record as compact JSON. Where `bytes` is the part [start, end) of `source`, NDJSON copies records at once that are one byte
+ * apart there.
+ */
 export interface RecordBytes {
   readonly bytes: Uint8Array;
-  /** The memory of which `bytes` is the part [start, end): NDJSON copies records that are one byte apart there in one step. */
   readonly source?: Uint8Array;
   readonly start?: number;
   readonly end?: number;
@@ -22,7 +24,6 @@ export interface ByteSink {
   end(): Promise<void>;
 }
 
-/** The values of `--format` for records. */
 export const recordFormats = ['ndjson', 'csv', 'json', 'xlsx'] as const;
 export type RecordFormat = (typeof recordFormats)[number];
 

@@ -14,12 +14,11 @@ export async function recordWriter(
   return (await import('./json-records.ts')).ndjsonWriter(sink, options);
 }
 
-/** Writes to a stream, which `end` leaves open. */
+/**
+ * Writes to a stream, which `end` leaves open. A stream with a descriptor has written the bytes when it calls back, and its
+ * caller may reuse the memory. A stream within the process may still hold them, and gets a copy.
+ */
 export function streamSink(stream: Writable): ByteSink {
-  /*
-   * A stream with a descriptor has written the bytes when it calls back, and its caller may reuse the memory. A stream within
-   * the process may still hold them, and gets a copy.
-   */
   const keepsNothing = 'fd' in stream;
   return {
     write: (bytes) => write(stream, keepsNothing ? bytes : Buffer.from(bytes)),

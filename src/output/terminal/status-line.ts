@@ -3,7 +3,6 @@ import { formatSeconds } from '../../time/time-text.ts';
 import { sanitize } from './terminal.ts';
 import { truncate } from '../text-width.ts';
 
-/** In milliseconds: the line changes well within a second. */
 const redrawMs = 200;
 
 interface Terminal {
@@ -20,17 +19,17 @@ const repeatUnreferenced: Repeat = (ms, step) => {
 };
 
 /**
- * The last line of a terminal, which shows the progress and the waits of a run and is redrawn while they
- * change.
+ * The last line of a terminal, which shows what a run is doing. It is redrawn at an interval as long as there is something to
+ * show. Every other writer to this terminal writes to a stream of `sharedWith`, which erases the line before.
  */
 export class StatusLine {
   readonly #stderr: Terminal;
   readonly #clock: Clock;
   readonly #repeat: Repeat;
-  #activity: Activity = { progress: undefined, waits: [], asking: 0, heardAt: 0 };
-  #stop: (() => void) | undefined;
-  #shown = '';
-  /** Other text, such as a question, is on the same line. */
+  #activity: Activity = { progress: undefined, waits: [], unansweredRequests: 0, lastHeardAt: 0 };
+  #stopRedrawing: (() => void) | undefined;
+  #drawnText = '';
+  /** Another writer has written a part of a line, such as a question, so there is no room for this one. */
   #isLineTaken = false;
 
   constructor(stderr: Terminal, clock: Clock, repeat: Repeat = repeatUnreferenced) {
@@ -44,19 +43,24 @@ export class StatusLine {
     this.#change({ progress });
   }
 
-  waiting(ms: number, why: string): () => void {
-    const wait = { until: this.#clock.now() + ms, why };
+  /** Shows a wait, counted down, until the returned function is called. */
+  addWait(ms: number, reason: string): () => void {
+    const wait = { until: this.#clock.now() + ms, reason };
     this.#change({ waits: [...this.#activity.waits, wait] });
     return () => this.#change({ waits: this.#activity.waits.filter((candidate) => candidate !== wait) });
   }
 
-  asking(): () => void {
-    const add = (count: number): void =>
-      this.#change({ asking: this.#activity.asking + count, heardAt: this.#clock.now() });
-    add(1);
+  /** Shows, once it takes long, that a request has no answer, until the returned function is called. */
+  addRequest(): () => void {
+    const count = (added: 1 | -1): void =>
+      this.#change({
+        unansweredRequests: this.#activity.unansweredRequests + added,
+        lastHeardAt: this.#clock.now(),
+      });
+    count(1);
     let isOver = false;
     return () => {
-      if (!isOver) add(-1);
+      if (!isOver) count(-1);
       isOver = true;
     };
   }
@@ -78,16 +82,16 @@ export class StatusLine {
   }
 
   close(): void {
-    this.#stop?.();
-    this.#stop = undefined;
+    this.#stopRedrawing?.();
+    this.#stopRedrawing = undefined;
     this.#erase();
   }
 
   #change(change: Partial<Activity>): void {
     this.#activity = { ...this.#activity, ...change };
-    const { progress, waits, asking } = this.#activity;
-    if (progress === undefined && waits.length === 0 && asking === 0) this.close();
-    else this.#stop ??= this.#repeat(redrawMs, () => this.#draw());
+    const { progress, waits, unansweredRequests } = this.#activity;
+    if (progress === undefined && waits.length === 0 && unansweredRequests === 0) this.close();
+    else this.#stopRedrawing ??= this.#repeat(redrawMs, () => this.#draw());
   }
 
   #draw(): void {
@@ -95,17 +99,21 @@ export class StatusLine {
     const text = sanitize(activityLine(this.#activity, this.#clock.now()));
     // A terminal of unknown size says that it has 0 columns.
     const { columns = 0 } = this.#stderr;
+    // In the last column, some terminals already go to the next line.
     const line = truncate(text, (columns > 0 ? columns : 80) - 1);
-    if (line === this.#shown) return;
-    this.#shown = line;
-    this.#stderr.write(`\r\u001b[K${line}`);
+    if (line === this.#drawnText) return;
+    this.#drawnText = line;
+    this.#stderr.write(eraseLine + line);
   }
 
   #erase(): void {
-    if (this.#shown !== '') this.#stderr.write('\r\u001b[K');
-    this.#shown = '';
+    if (this.#drawnText !== '') this.#stderr.write(eraseLine);
+    this.#drawnText = '';
   }
 }
+
+/** Moves the cursor to the start of its line, and erases the line. */
+const eraseLine = '\r\u001b[K';
 
 const newline = 0x0a;
 
@@ -116,21 +124,27 @@ function endsLine(chunk: string | Uint8Array): boolean {
 
 interface Activity {
   readonly progress: ((now: number) => string) | undefined;
-  /** The end of each wait in milliseconds, and its cause. */
-  readonly waits: readonly { readonly until: number; readonly why: string }[];
-  readonly asking: number;
+  readonly waits: readonly { readonly until: number; readonly reason: string }[];
+  readonly unansweredRequests: number;
   /** The time in milliseconds of the last request or the last received bytes. */
-  readonly heardAt: number;
+  readonly lastHeardAt: number;
 }
 
-/** A shorter silence of the service is not shown; in milliseconds. */
-const silenceMs = 1000;
+/** A shorter silence of the service is usual, and is not shown. */
+const shownSilenceMs = 1000;
 
-/** Returns a line without its end, or an empty text; `now` is in milliseconds. */
-export function activityLine({ progress, waits, asking, heardAt }: Activity, now: number): string {
+/** Returns a line without its end, or an empty text. Of several waits it shows the one that ends last. */
+export function activityLine(
+  { progress, waits, unansweredRequests, lastHeardAt }: Activity,
+  now: number,
+): string {
   const parts = progress === undefined ? [] : [progress(now)];
-  const wait = [...waits].sort((a, b) => b.until - a.until)[0];
-  if (wait !== undefined) parts.push(`waiting ${formatSeconds(Math.max(0, wait.until - now))}: ${wait.why}`);
-  else if (asking > 0 && now - heardAt >= silenceMs) parts.push(`asking … ${formatSeconds(now - heardAt)}`);
+  const [longest] = [...waits].sort((a, b) => b.until - a.until);
+  const silence = now - lastHeardAt;
+  if (longest !== undefined) {
+    parts.push(`waiting ${formatSeconds(Math.max(0, longest.until - now))}: ${longest.reason}`);
+  } else if (unansweredRequests > 0 && silence >= shownSilenceMs) {
+    parts.push(`asking … ${formatSeconds(silence)}`);
+  }
   return parts.join(', ');
 }

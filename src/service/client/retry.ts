@@ -88,7 +88,7 @@ export class Retries {
     const why = failure.message;
     messages.verbose(`${detail} in ${formatDuration(delay)}: ${why}`);
     const pause = { ms: delay, why: isLimit ? rateLimited : why, detail };
-    await messages.waiting(pause, () => clock.sleep(delay, signal));
+    await messages.showWait(pause, () => clock.sleep(delay, signal));
     return undefined;
   }
 

@@ -36,7 +36,7 @@ export async function exchange(service: Service, call: Call, signal: AbortSignal
   const { messages, clock, rateGate, account } = service;
   const { method, url } = call;
   const { waitMs: ms } = rateGate;
-  if (ms > 0) await messages.waiting({ ms, why: rateLimited }, () => rateGate.pass(signal));
+  if (ms > 0) await messages.showWait({ ms, why: rateLimited }, () => rateGate.pass(signal));
   const startedAt = clock.steady();
   const answer = await send(service, call, signal);
   const { status, headers, body } = answer;
@@ -57,7 +57,7 @@ async function send(
   { method, url, headers, body }: Call,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const endWaiting = messages.asking();
+  const endWaiting = messages.showRequest();
   try {
     return await http.request({
       origin: url.origin,
@@ -85,12 +85,12 @@ async function* awaited(
   body: AsyncIterable<Uint8Array>,
   messages: Service['messages'],
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let endWaiting = messages.asking();
+  let endWaiting = messages.showRequest();
   try {
     for await (const chunk of body) {
       endWaiting();
       yield chunk;
-      endWaiting = messages.asking();
+      endWaiting = messages.showRequest();
     }
   } finally {
     endWaiting();

@@ -110,7 +110,7 @@ describe('leads()', () => {
     await taken(clientOf(service).leads({ status: 'new' }, { onNote }));
     const messages = noteMessages(onNote);
     for (const ms of [2999, 4000, 60_000])
-      await messages.waiting({ ms, why: 'rate limited' }, () => Promise.resolve());
+      await messages.showWait({ ms, why: 'rate limited' }, () => Promise.resolve());
     expect(notes).toEqual([
       "the service also lists leads with status 'old'; to narrow here: where: 'status=new'",
       'waiting 4s: rate limited',

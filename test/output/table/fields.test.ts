@@ -25,7 +25,7 @@ describe('renderFields', () => {
 
   it('paints names whole, whatever the width', () => {
     for (const width of [undefined, 30, 60]) {
-      const text = renderFields(fields, { width, name: (name) => `\u001b[2m${name}\u001b[22m` });
+      const text = renderFields(fields, { width, paintName: (name) => `\u001b[2m${name}\u001b[22m` });
       for (const [name] of fields) expect(text).toContain(`\u001b[2m${name}\u001b[22m`);
       expect(text.replace(/\u001b\[(2|22)m/g, '')).not.toContain('\u001b');
     }

@@ -31,7 +31,7 @@ describe('renderTable', () => {
     const at = (width: number): string[] =>
       renderTable(heads, rows, {
         width,
-        whole: ['ID'],
+        cutLast: ['ID'],
         narrowing: [{ drop: 'PHONE' }, { drop: 'SOURCE' }],
       }).split('\n');
     expect(at(200)[0]).toMatch(/^ID +NAME +EMAIL +PHONE +SOURCE$/);
@@ -51,7 +51,7 @@ describe('renderTable', () => {
     const at = (width: number): string =>
       renderTable(['ID', 'CREATED', 'NAME'], rows, {
         width,
-        whole: ['ID', 'CREATED'],
+        cutLast: ['ID', 'CREATED'],
         narrowing: [{ shorten: 'CREATED' }, { drop: 'NAME' }],
         onDrop: (heads) => (dropped = heads),
       });

@@ -3,32 +3,32 @@ import { activityLine, StatusLine } from '../../../src/output/terminal/status-li
 import { FakeClock } from '../../support/clock.ts';
 import { memory } from '../../support/run.ts';
 
-const idle = { progress: undefined, waits: [], asking: 0, heardAt: 0 };
+const idle = { progress: undefined, waits: [], unansweredRequests: 0, lastHeardAt: 0 };
 
 describe('what a run does at the moment', () => {
   it('is a wait with its reason, counted down', () => {
-    const waits = [{ until: 20_000, why: 'rate limited, retry 1 of 5' }];
+    const waits = [{ until: 20_000, reason: 'rate limited, retry 1 of 5' }];
     expect(activityLine({ ...idle, waits }, 0)).toBe('waiting 20s: rate limited, retry 1 of 5');
     expect(activityLine({ ...idle, waits }, 12_900)).toBe('waiting 7s: rate limited, retry 1 of 5');
   });
 
   it('is the longest of several waits', () => {
     const waits = [
-      { until: 5000, why: 'a' },
-      { until: 200_000, why: 'b' },
-      { until: 9000, why: 'c' },
+      { until: 5000, reason: 'a' },
+      { until: 200_000, reason: 'b' },
+      { until: 9000, reason: 'c' },
     ];
     expect(activityLine({ ...idle, waits }, 0)).toBe('waiting 3m 20s: b');
   });
 
   it('is that it asks, after a second of silence', () => {
-    expect(activityLine({ ...idle, asking: 1, heardAt: 5000 }, 5900)).toBe('');
-    expect(activityLine({ ...idle, asking: 1, heardAt: 5000 }, 8000)).toBe('asking … 3s');
+    expect(activityLine({ ...idle, unansweredRequests: 1, lastHeardAt: 5000 }, 5900)).toBe('');
+    expect(activityLine({ ...idle, unansweredRequests: 1, lastHeardAt: 5000 }, 8000)).toBe('asking … 3s');
   });
 
   it('stands behind what it has done so far', () => {
     const progress = (now: number): string => `${now / 1000} leads`;
-    expect(activityLine({ ...idle, progress, asking: 1 }, 2000)).toBe('2 leads, asking … 2s');
+    expect(activityLine({ ...idle, progress, unansweredRequests: 1 }, 2000)).toBe('2 leads, asking … 2s');
     expect(activityLine({ ...idle, progress }, 2000)).toBe('2 leads');
   });
 });
@@ -54,7 +54,7 @@ function lineOn(columns: number) {
 describe('the status line', () => {
   it('is drawn again only where it has changed, and erased at the end', () => {
     const { line, stderr, tick, isDrawing } = lineOn(80);
-    const end = line.waiting(20_000, 'rate limited');
+    const end = line.addWait(20_000, 'rate limited');
     expect(tick(200)).toBe('\r\u001b[Kwaiting 20s: rate limited');
     expect(tick(200)).toBe('');
     expect(tick(1000)).toBe('\r\u001b[Kwaiting 19s: rate limited');
@@ -67,7 +67,7 @@ describe('the status line', () => {
     const { line, tick } = lineOn(80);
     line.showProgress((now) => `7 leads, ${Math.floor(now / 1000)}s`);
     expect(tick(200)).toContain('7 leads, 0s');
-    line.asking();
+    line.addRequest();
     expect(tick(800)).toContain('7 leads, 1s');
     expect(tick(200)).toContain('asking … 1s');
   });
@@ -75,7 +75,7 @@ describe('the status line', () => {
   it('makes room for every other text, and comes back below it', () => {
     const { line, stderr, tick } = lineOn(80);
     const shared = line.sharedWith(stderr);
-    line.waiting(9000, 'x');
+    line.addWait(9000, 'x');
     tick(200);
     shared.write('note: one\n');
     expect(stderr.text()).toBe('\r\u001b[Kwaiting 9s: x\r\u001b[Knote: one\n');
@@ -86,7 +86,7 @@ describe('the status line', () => {
   it('waits for the end of a line that somebody else has begun', () => {
     const { line, stderr, tick } = lineOn(80);
     const shared = line.sharedWith(stderr);
-    line.waiting(9000, 'x');
+    line.addWait(9000, 'x');
     shared.write('API key: ');
     expect(tick(1000)).toBe('');
     shared.write(Buffer.from('\n'));
@@ -95,7 +95,7 @@ describe('the status line', () => {
 
   it('fits the terminal, and draws nothing that came from outside', () => {
     const { line, tick } = lineOn(20);
-    line.waiting(9000, 'evil \u001b[2J \u202e and quite long');
+    line.addWait(9000, 'evil \u001b[2J \u202e and quite long');
     const drawn = tick(200).replace('\r\u001b[K', '');
     expect(drawn).toHaveLength(19);
     expect(drawn).not.toMatch(/[\u001b\u202e]/);
@@ -103,8 +103,8 @@ describe('the status line', () => {
 
   it('counts a request as answered once', () => {
     const { line, isDrawing } = lineOn(80);
-    const first = line.asking();
-    const second = line.asking();
+    const first = line.addRequest();
+    const second = line.addRequest();
     first();
     first();
     expect(isDrawing()).toBe(true);
