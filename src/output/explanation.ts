@@ -14,25 +14,26 @@ interface FixFlags {
  */
 export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
   const { currentScheme, scheme, secret, signedAt } = fix;
-  const words: string[] = [];
-  const parts = Object.entries(scheme ?? {}).filter(([, value]) => value !== undefined);
+  const flags: string[] = [];
+  const members = Object.entries(scheme ?? {}).filter(([, value]) => value !== undefined);
   const fixedScheme = scheme === undefined ? currentScheme : (scheme['scheme'] ?? 'custom');
-  const isPreset = parts.length === 1 && scheme?.['scheme'] !== undefined;
-  if (isPreset) words.push(`--scheme ${fixedScheme}`);
+  const isNameAlone = members.length === 1 && scheme?.['scheme'] !== undefined;
+  if (isNameAlone) flags.push(`--scheme ${fixedScheme}`);
   else if (scheme !== undefined) {
-    words.push(`--scheme ${shellWord(inAscii(JSON.stringify(Object.fromEntries(parts))))}`);
+    flags.push(`--scheme ${shellWord(inAscii(JSON.stringify(Object.fromEntries(members))))}`);
   }
   const variable = currentScheme === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET';
   const isToken = fixedScheme === 'token';
   // A token has a flag of its own, so a change from or to a token names the secret as well.
   if (secret !== undefined || isToken !== (currentScheme === 'token')) {
     const value = (secret?.shell ?? '"$SECRET"').replaceAll('SECRET', variable);
-    words.push(`--${isToken ? 'token' : 'secret'} ${value}`);
+    flags.push(`--${isToken ? 'token' : 'secret'} ${value}`);
   }
-  // All words but `--scheme NAME` hold quotes.
-  if (platform === 'win32' && words.length > (isPreset ? 1 : 0)) return undefined;
+  // Only `--scheme NAME` does without quotes.
+  const needsQuotes = flags.length > (isNameAlone ? 1 : 0);
+  if (platform === 'win32' && needsQuotes) return undefined;
   return {
-    receiver: words.join(' '),
+    receiver: flags.join(' '),
     capture: signedAt === undefined ? '' : `--at ${new Date(signedAt).toISOString()}`,
   };
 }

@@ -60,12 +60,12 @@ const seconds = (ms: number): string => (Math.max(0, ms) / 1000).toFixed(3);
 
 const attributes = (values: Readonly<Record<string, string>>): string =>
   Object.entries(values)
-    // Readers turn the line breaks of an attribute into spaces.
+    // XML readers turn a plain line break in an attribute into a space.
     .map(([name, value]) => ` ${name}="${escapeXml(value).replaceAll('\n', '&#10;')}"`)
     .join('');
 
-/** The forbidden characters of XML 1.0, section 2.2, and the controls of C1 and DEL. */
-const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]|[\ud800-\udfff]/gu;
+/** Characters that XML 1.0, section 2.2, forbids, and the controls C1 and DEL, which break some readers. */
+const unusable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]|[\ud800-\udfff]/gu;
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -77,4 +77,4 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 const escapeXml = (text: string): string =>
-  text.replace(forbidden, '\ufffd').replace(/[&<>"'\r]/g, (character) => entities[character] ?? '');
+  text.replace(unusable, '\ufffd').replace(/[&<>"'\r]/g, (character) => entities[character] ?? '');

@@ -3,9 +3,12 @@ import type { Messages } from './messages.ts';
 import { nearest } from './suggest.ts';
 import { counted } from './terminal/progress.ts';
 
-const mostListed = 12;
+const mostListedFields = 12;
 
-/** Notes, at the end of a walk, why a filter may not do what was meant. `where` is its name, as a flag or as an option. */
+/**
+ * Notes, at the end of a walk, why a filter may not do what was meant. `where` is the name of the filter on fields: a flag of
+ * the command line, or an option of the library.
+ */
 export function noteFilters(
   matcher: LeadMatcher,
   messages: Pick<Messages, 'note'>,
@@ -16,11 +19,11 @@ export function noteFilters(
   for (const category of matcher.unmatchedCategories) {
     if (!category.includes(',')) continue;
     const names = category.split(',').map((name) => name.trim());
-    const several =
+    const anyOfThem =
       where === '--where'
         ? names.map((name) => `--category ${name}`).join(' ')
         : `category: [${quotedList(names)}]`;
-    messages.note('category-comma', `no lead has the category '${category}'; any of several is ${several}`);
+    messages.note('category-comma', `no lead has the category '${category}'; any of several is ${anyOfThem}`);
   }
 }
 
@@ -35,7 +38,7 @@ export function noteMissingFields(
   const { names } = fields;
   const subject = `${missing.length === 1 ? 'is no field' : 'are no fields'} ${quotedList(missing)}`;
   const meant = missing.flatMap((name) => meantField(name, names) ?? []);
-  const listed = names.slice(0, mostListed).join(', ') + (names.length > mostListed ? ', …' : '');
+  const listed = names.slice(0, mostListedFields).join(', ') + (names.length > mostListedFields ? ', …' : '');
   const help =
     meant.length < missing.length ? `the fields are ${listed}` : `did you mean ${quotedList(meant)}?`;
   messages.note(`missing ${flag}`, `${flag}: there ${subject}; ${help}`);

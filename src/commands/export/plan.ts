@@ -126,7 +126,7 @@ export type Publication = 'appended' | `replaced ${string}`;
 
 export interface Written {
   /** An interrupted export had written so many of its leads. */
-  readonly before: number;
+  readonly earlierLeads: number;
   readonly publication?: Publication | undefined;
 }
 

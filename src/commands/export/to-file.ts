@@ -32,7 +32,7 @@ export async function exportToFile(request: ExportRequest, paths: FilePaths): Pr
   const isAll = options.bookmark === undefined && options.follow === undefined;
   if (options.replace || isAll) {
     Object.assign(totals, counts);
-    return { before: counts.leads, publication };
+    return { earlierLeads: counts.leads, publication };
   }
   if (counts.leads > 0 || publication !== undefined) {
     const how = publication === undefined ? '' : `, ${publication}`;
@@ -68,10 +68,10 @@ async function writeFile(
   const { context, totals } = request;
   const plan = await planExport(request, checkpoint?.startedAt ?? context.clock.now());
   Object.assign(totals, checkpoint?.counts);
-  const before = totals.leads;
+  const earlierLeads = totals.leads;
   const destination = await openFileDestination(plan, paths, checkpoint);
-  if (destination !== undefined) return { before, publication: await exportLeads(plan, destination) };
-  const leads = counted(before, 'lead', 'leads');
+  if (destination !== undefined) return { earlierLeads, publication: await exportLeads(plan, destination) };
+  const leads = counted(earlierLeads, 'lead', 'leads');
   context.messages.note(
     'discarded',
     `this starts over and discards ${leads} of an interrupted export: the ids of its leads stand outside of what was written; a field of the leads that identifies them: leads config set api.id NAME`,

@@ -30,7 +30,7 @@ export async function exportToStream(
   const to = place === undefined ? standardOutput(context) : await openStreamOutput(place, output, context);
   const plan = await planExport(request, startedAt);
   await exportLeads(plan, await openDestination(plan, to));
-  return { before: 0 };
+  return { earlierLeads: 0 };
 }
 
 async function openDestination(plan: ExportPlan, output: StreamOutput): Promise<StreamDestination> {

@@ -2,7 +2,7 @@ import type { Clock } from '../../time/clock.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { StatusLine } from './status-line.ts';
 
-/** Earlier estimates are noise. */
+/** A rate over less time tells too little for an estimate. */
 const estimateAfterMs = 2000;
 
 export interface Progress {
@@ -11,12 +11,13 @@ export interface Progress {
   clear(): void;
 }
 
-export function showProgress(status: StatusLine | undefined, clock: Clock, before = 0): Progress {
+/** Shows the progress of a walk in the status line. A resumed walk begins with the `earlierLeads` of the runs before. */
+export function showProgress(status: StatusLine | undefined, clock: Clock, earlierLeads = 0): Progress {
   if (status === undefined) return { update: () => undefined, clear: () => undefined };
   const startedAt = clock.now();
-  let leads = before;
+  let leads = earlierLeads;
   let total: number | undefined;
-  status.showProgress((now) => progressLine({ leads, before, total, elapsedMs: now - startedAt }));
+  status.showProgress((now) => progressLine({ leads, earlierLeads, total, elapsedMs: now - startedAt }));
   return {
     update(leadsNow, totalNow) {
       leads = leadsNow;
@@ -28,14 +29,14 @@ export function showProgress(status: StatusLine | undefined, clock: Clock, befor
 
 interface ProgressState {
   readonly leads: number;
-  readonly before: number;
+  readonly earlierLeads: number;
   readonly total: number | undefined;
   readonly elapsedMs: number;
 }
 
 /** Returns a line such as `2,000 of 10,000 leads, 20%, 500/s, 4s, about 16s left`. */
-export function progressLine({ leads, before, total, elapsedMs }: ProgressState): string {
-  const rate = ((leads - before) * 1000) / Math.max(elapsedMs, 1);
+export function progressLine({ leads, earlierLeads, total, elapsedMs }: ProgressState): string {
+  const rate = ratePerSecond(leads - earlierLeads, elapsedMs);
   const parts = [`${grouped(leads)}${total === undefined ? '' : ` of ${grouped(total)}`} leads`];
   if (total !== undefined && total >= leads && total > 0) parts.push(`${Math.floor((leads / total) * 100)}%`);
   if (elapsedMs > 0) parts.push(`${grouped(Math.round(rate))}/s`, formatSeconds(elapsedMs));
@@ -45,18 +46,20 @@ export function progressLine({ leads, before, total, elapsedMs }: ProgressState)
   return parts.join(', ');
 }
 
+const ratePerSecond = (leads: number, ms: number): number => (leads * 1000) / Math.max(ms, 1);
+
 /** Writes 1234567 as `1,234,567`; Intl would add milliseconds to every start. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-export function counted(count: number, singular: string, many: string): string {
-  return `${grouped(count)} ${count === 1 ? singular : many}`;
+export function counted(count: number, singular: string, plural: string): string {
+  return `${grouped(count)} ${count === 1 ? singular : plural}`;
 }
 
 export interface WalkTotals {
   readonly leads: number;
-  readonly before: number;
+  readonly earlierLeads: number;
   readonly durationMs: number;
   readonly retries: number;
   readonly duplicates: number;
@@ -67,14 +70,15 @@ export interface WalkTotals {
 
 /** Summarizes a walk in one line. `destination` is a text such as ` to leads.ndjson`, or empty. */
 export function summaryLine(totals: WalkTotals, destination = ''): string {
-  const { leads, before, durationMs } = totals;
-  const rate = grouped(Math.round(((leads - before) * 1000) / Math.max(durationMs, 1)));
+  const { leads, earlierLeads, durationMs } = totals;
+  const newLeads = leads - earlierLeads;
+  const rate = newLeads > 0 ? ` (${grouped(Math.round(ratePerSecond(newLeads, durationMs)))}/s)` : '';
   const parts = [
-    `${counted(leads, 'lead', 'leads')}${destination} in ${formatDuration(durationMs)}${leads > before ? ` (${rate}/s)` : ''}`,
+    `${counted(leads, 'lead', 'leads')}${destination} in ${formatDuration(durationMs)}${rate}`,
     counted(totals.retries, 'retry', 'retries'),
     `${counted(totals.duplicates, 'duplicate', 'duplicates')} dropped`,
   ];
-  if (before > 0) parts.push(`${grouped(before)} of them from before`);
+  if (earlierLeads > 0) parts.push(`${grouped(earlierLeads)} of them from before`);
   if (totals.withoutId > 0) parts.push(`${grouped(totals.withoutId)} without id`);
   if (totals.publication !== undefined) parts.push(totals.publication);
   return parts.join(', ');

@@ -4,7 +4,7 @@ type Paint = (text: string) => string;
 
 type ColourContext = Pick<Host, 'env'> & { readonly globals: { readonly color: boolean } };
 
-/** The colours of the tool; every function returns its text unchanged where colour is off. */
+/** The colours of the tool. Where colour is off, every function returns its text unchanged. */
 export interface Palette {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -34,6 +34,7 @@ function showsColour(stream: Output, { env, globals }: ColourContext): boolean {
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
 
+/** The marks of results. Those of one set have the same width. */
 export interface Marks {
   readonly pass: string;
   readonly fail: string;
@@ -46,7 +47,7 @@ const ascii: Marks = { pass: 'ok', fail: 'X ', warn: '! ', skip: '- ' };
 
 export const marksFor = (context: Pick<Host, 'env'>): Marks => (asksForAscii(context) ? ascii : drawn);
 
-/** Whether locale or `TERM` ask for plain ASCII. Without either, terminals of today can do more. */
+/** Whether locale or `TERM` ask for plain ASCII. Without either, a terminal is taken to show UTF-8. */
 export function asksForAscii({ env }: Pick<Host, 'env'>): boolean {
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(
     (value) => value !== undefined && value !== '',
@@ -57,16 +58,14 @@ export function asksForAscii({ env }: Pick<Host, 'env'>): boolean {
 
 const usualWidth = 80;
 
-/**
- * Returns the width of a terminal; undefined in a pipe, where nothing is cut. A terminal of unknown size says
- * 0.
- */
-export const terminalWidth = (stream: Output): number | undefined =>
-  stream.isTTY === true ? columnsOf(stream) : undefined;
+/** Returns the width to cut a text to; undefined in a pipe, where nothing is cut. A terminal of unknown size says 0. */
+export function terminalWidth({ isTTY, columns = 0 }: Output): number | undefined {
+  if (isTTY !== true) return undefined;
+  return columns > 0 ? columns : usualWidth;
+}
 
+/** Returns the width to wrap a text to, in a pipe as well. */
 export const wrapWidth = (stream: Output): number => terminalWidth(stream) ?? usualWidth;
-
-const columnsOf = ({ columns = 0 }: Output): number => (columns > 0 ? columns : usualWidth);
 
 /**
  * Characters that can drive a terminal or reorder its text: C0 and C1 controls (ESC, CR, BEL, CSI, OSC …),
@@ -75,21 +74,18 @@ const columnsOf = ({ columns = 0 }: Output): number => (columns > 0 ? columns : 
 const unsafe =
   /[\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udfff]/gu;
 
-/** Replaces the characters of a text from outside that move the cursor or hide text. */
+/** Replaces the unsafe characters of a text, which makes it one line. */
 export function sanitize(text: string): string {
   return text.replace(unsafe, (character) => (character === '\n' || character === '\t' ? ' ' : '\ufffd'));
 }
 
-/** Writes every unsafe character of JSON as a `\u` escape, so that its value stays the same. */
+/** Writes every unsafe character of JSON but the line break as a `\u` escape, so that its value stays the same. */
 export function escapeJson(json: string): string {
-  return json.replace(unsafe, (character) =>
-    character === '\n'
-      ? character
-      : Array.from(
-          { length: character.length },
-          (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
-        ).join(''),
-  );
+  return json.replace(unsafe, (character) => {
+    if (character === '\n') return character;
+    const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  });
 }
 
 /**
