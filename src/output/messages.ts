@@ -32,9 +32,6 @@ interface Wait {
 /** The shortest waits that are shown: in a status line, which is erased again, and in a note, which stays. */
 const [shortestInLineMs, shortestInNoteMs] = [1000, 3000];
 
-/**
- * Writes messages to `stderr`; `quiet` and `verbose` are the global flags. Only a terminal has a `status`.
- */
 export function createMessages(
   stderr: { write(text: string): unknown },
   { verbose, quiet }: { readonly verbose: boolean; readonly quiet: boolean },

@@ -3,12 +3,13 @@ import { write } from './stdout.ts';
 import { paletteFor, sanitize, terminalWidth } from './terminal/terminal.ts';
 import { textWidth, truncate, widestOf } from './text-width.ts';
 
-/** How columns fit a narrow terminal. Columns are named by their heads. */
+/**
+ * How columns, which are named by their heads, fit a narrow terminal. The steps of `narrowing` are taken in their order, and
+ * only as many as are needed; then columns are cut, and those of `cutLast`, such as ids and times, only where no other can be.
+ */
 export interface FitOptions {
-  /** Columns such as ids and times, which are cut only when all others are as narrow as they may be. */
   readonly cutLast?: readonly string[];
   readonly rightAligned?: readonly string[];
-  /** Steps that are taken in this order, and only as many as are needed. */
   readonly narrowing?: readonly NarrowingStep[];
 }
 
@@ -28,9 +29,8 @@ export interface TableOptions extends FitOptions {
 }
 
 /**
- * Draws rows as aligned columns without borders, sanitized, ending in a newline. On a terminal a row fits its
- * width: first the steps of `narrowing` are taken, then the widest columns are cut, and a cut cell ends in
- * `…`. Wide characters and emoji count as the columns that they take.
+ * Draws rows as aligned columns without borders, sanitized, ending in a newline. On a terminal a row fits its width, and a cut
+ * cell ends in `…`. Wide characters and emoji count as the columns that they take.
  */
 export function renderTable(
   heads: readonly string[],
@@ -57,7 +57,6 @@ export function renderTable(
   ].join('');
 }
 
-/** Draws the table on stdout in its width, with a dim head. */
 export async function writeTable(
   heads: readonly string[],
   rows: readonly (readonly string[])[],

@@ -52,8 +52,7 @@ const isFilled = (json: string, start: number): boolean =>
 const transparentMember = (json: string): string | undefined =>
   mayHoldResources(json) && attributesOf(JSON.parse(json) as Json) !== undefined ? 'attributes' : undefined;
 
-/** Receives a field with its path and the JSON text of its value. */
-type Visit = (path: string, raw: string) => void;
+type Visit = (path: string, json: string) => void;
 
 /** Visits every field of an object. Arrays and empty objects are visited as one value. */
 export function eachValue(json: string, visit: Visit): void {

@@ -34,7 +34,6 @@ function showsColour(stream: Output, { env, globals }: ColourContext): boolean {
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
 
-/** The marks of results. Those of one set have the same width. */
 export interface Marks {
   readonly pass: string;
   readonly fail: string;
@@ -64,7 +63,6 @@ export function terminalWidth({ isTTY, columns = 0 }: Output): number | undefine
   return columns > 0 ? columns : usualWidth;
 }
 
-/** Returns the width to wrap a text to, in a pipe as well. */
 export const wrapWidth = (stream: Output): number => terminalWidth(stream) ?? usualWidth;
 
 /**
