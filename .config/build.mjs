@@ -29,7 +29,7 @@ const loadedTogether = {
   ],
   delivery: ['commands/flags/delivery-flags', 'webhook/presets'],
   // A short command and an error print with these modules: neither needs the file that lists leads.
-  command: ['parse-argv', 'context', 'describe', 'output/stdout', 'output/terminal/progress'],
+  command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [
     'config/load-settings',
     'service/listing',

@@ -1,4 +1,4 @@
-import { library, type Hint, hintFor } from './front.ts';
+import { commandLine, type Front, type Hint, hintFor, library } from './front.ts';
 
 /**
  * A warning, a reason or another thing that was found and is not thrown, as a value. The functions in the `errors.ts` of each
@@ -124,3 +124,23 @@ export class InterruptedError extends LeadsError {
 
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
+
+/** The sentence and the hint that a person at the command line reads. */
+export interface Description {
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+export const describe = (thrown: unknown): Description =>
+  describeProblem({ message: messageOf(thrown), ...(thrown instanceof LeadsError ? thrown.details : {}) });
+
+export const describeProblem = ({ message, option, hint }: Omit<Problem, 'kind'>): Description => ({
+  message: option === undefined ? message : `${commandLine.option(option)}: ${message}`,
+  hint: hintFor(hint, commandLine),
+});
+
+/** The sentence and the hint as one text, for a note while a run goes on. */
+export function noteText({ message, hint }: Omit<Problem, 'kind'>, front: Front = commandLine): string {
+  const advice = hintFor(hint, front);
+  return advice === undefined ? message : `${message}; ${advice}`;
+}

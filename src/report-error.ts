@@ -1,5 +1,11 @@
-import { describe, type Description } from './describe.ts';
-import { ConfigError, InterruptedError, LeadsError, messageOf } from './errors.ts';
+import {
+  ConfigError,
+  describe,
+  type Description,
+  InterruptedError,
+  LeadsError,
+  messageOf,
+} from './errors.ts';
 import { bugHint, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Host } from './host.ts';
 import { escapeJson, sanitize } from './output/terminal/terminal.ts';

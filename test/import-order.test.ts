@@ -9,7 +9,7 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 /** From the bottom up: a file may import from its own tier and the tiers before it, never from a later one. */
 const tiers: readonly (readonly string[])[] = [
   ['front', 'errors', 'secret', 'version.d'],
-  ['exit-codes', 'describe'],
+  ['exit-codes'],
   ['json', 'time'],
   ['host'],
   ['lead'],

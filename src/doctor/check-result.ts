@@ -1,5 +1,4 @@
-import { describe, describeProblem } from '../describe.ts';
-import { LeadsError, type Problem } from '../errors.ts';
+import { describe, describeProblem, LeadsError, type Problem } from '../errors.ts';
 
 export type CheckOutcome = 'pass' | 'warn' | 'fail' | 'skip';
 

@@ -1,4 +1,4 @@
-import { describe } from '../describe.ts';
+import { describe } from '../errors.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import type { WireProblem } from './wire.ts';
 

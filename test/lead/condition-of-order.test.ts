@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
+import { describe as described, UsageError } from '../../src/errors.ts';
 import { parseCondition } from '../../src/lead/filter-condition.ts';
-import { describe as described } from '../../src/describe.ts';
 
 it('says what a condition of order needs', () => {
   let thrown: unknown;

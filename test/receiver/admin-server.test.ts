@@ -1,4 +1,4 @@
-import { describe as describeError } from '../../src/describe.ts';
+import { describe as describeError } from '../../src/errors.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gauge } from '../../src/output/openmetrics.ts';
 import { openAdminServer, readiness } from '../../src/receiver/admin-server.ts';

@@ -1,5 +1,4 @@
-import { describe } from '../../src/describe.ts';
-import { LeadsError } from '../../src/errors.ts';
+import { describe, LeadsError } from '../../src/errors.ts';
 
 /** What was thrown, with the message and the hint that the command line gives it. */
 export function described(thrown: unknown): unknown {

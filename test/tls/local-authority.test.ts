@@ -1,4 +1,3 @@
-import { describe } from '../../src/describe.ts';
 import { X509Certificate } from 'node:crypto';
 import {
   chmodSync,
@@ -12,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../src/errors.ts';
+import { ConfigError, describe } from '../../src/errors.ts';
 import { ensureAuthority, readAuthority } from '../../src/tls/local-authority.ts';
 import { FakeClock } from '../support/clock.ts';
 

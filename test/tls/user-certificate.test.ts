@@ -1,10 +1,9 @@
-import { describe } from '../../src/describe.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../src/errors.ts';
+import { ConfigError, describe } from '../../src/errors.ts';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';
 import { readUserCertificate } from '../../src/tls/user-certificate.ts';
 

@@ -1,8 +1,7 @@
-import { noteText } from '../../describe.ts';
 import { resolve } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, type Problem, UsageError } from '../../errors.ts';
+import { ConfigError, noteText, type Problem, UsageError } from '../../errors.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import { shellWord } from '../../front.ts';
 import type { InboxFlags } from './shared-flags.ts';

@@ -1,5 +1,4 @@
-import { noteText } from '../../describe.ts';
-import type { Problem } from '../../errors.ts';
+import { noteText, type Problem } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import { DatabaseUnavailableError } from '../../inbox/postgres/database-errors.ts';

@@ -1,10 +1,9 @@
 import { ask } from '../../config/prompt.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
+import { describeProblem, LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
 import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/find-person.ts';
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
 import type { Erased, InboxReader } from '../../inbox/inbox.ts';
-import { describeProblem } from '../../describe.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';

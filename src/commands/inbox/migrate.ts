@@ -1,6 +1,5 @@
-import { noteText } from '../../describe.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
+import { noteText, UsageError } from '../../errors.ts';
 import { checkServer } from '../../inbox/postgres/check-server.ts';
 import { createSchema, isInbox, schemaStatements } from '../../inbox/postgres/database-schema.ts';
 import { withSession } from '../../inbox/postgres/open-session.ts';

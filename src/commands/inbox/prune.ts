@@ -1,6 +1,5 @@
 import type { Context, Outcome } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import { noteText } from '../../describe.ts';
+import { noteText, UsageError } from '../../errors.ts';
 import type { InboxPruneOptions } from './command.ts';
 import { withInbox } from './with-inbox.ts';
 

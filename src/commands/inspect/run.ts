@@ -1,7 +1,6 @@
-import { noteText } from '../../describe.ts';
 import { once } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
+import { ConfigError, noteText, UsageError } from '../../errors.ts';
 import {
   type InboxLocation,
   isInboxThere,

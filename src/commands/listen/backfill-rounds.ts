@@ -1,7 +1,6 @@
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Context } from '../../context.ts';
-import { describe, noteText } from '../../describe.ts';
-import { ConfigError, ServiceError } from '../../errors.ts';
+import { ConfigError, describe, noteText, ServiceError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import { backfill, type BackfillRound } from '../../receiver/backfill.ts';
 import type { Receiver } from '../../receiver/receiver.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { describe } from '../../describe.ts';
+import { describe } from '../../errors.ts';
 import { slept } from '../../time/clock.ts';
 import type { CertificatePair } from '../../tls/issue-certificate.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';

@@ -1,10 +1,9 @@
-import { noteText } from '../../describe.ts';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, DataError, messageOf } from '../../errors.ts';
+import { ConfigError, DataError, messageOf, noteText } from '../../errors.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';

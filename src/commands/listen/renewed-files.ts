@@ -1,9 +1,8 @@
-import { describe } from '../../describe.ts';
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { unreadable } from '../../files/errors.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, messageOf } from '../../errors.ts';
+import { ConfigError, describe, messageOf } from '../../errors.ts';
 import type { CurrentKeys } from '../../receiver/credentials.ts';
 import { Secret } from '../../secret.ts';
 import { slept } from '../../time/clock.ts';

@@ -1,10 +1,9 @@
-import { describe } from '../../describe.ts';
 import { createReadStream } from 'node:fs';
 import { addAbortSignal, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { unreadable } from '../../files/errors.ts';
 import type { Context } from '../../context.ts';
-import { DataError } from '../../errors.ts';
+import { DataError, describe } from '../../errors.ts';
 import { recordAt, type ScannedRecord } from '../../json/scanned-record.ts';
 import { scanner } from '../../json/scanner.ts';
 import { ValueSplitter } from '../../json/value-splitter.ts';

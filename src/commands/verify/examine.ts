@@ -1,5 +1,4 @@
-import { describe } from '../../describe.ts';
-import type { ConfigError } from '../../errors.ts';
+import { type ConfigError, describe } from '../../errors.ts';
 import { fixFlags } from '../../output/explanation.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { Rejection } from '../../webhook/delivery-answer.ts';

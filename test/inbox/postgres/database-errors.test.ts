@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { describe } from '../../../src/describe.ts';
-import { ConfigError } from '../../../src/errors.ts';
+import { ConfigError, describe } from '../../../src/errors.ts';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { parseDatabaseUrl } from '../../../src/inbox/postgres/connection/database-url.ts';
 import {

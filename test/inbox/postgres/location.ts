@@ -1,4 +1,4 @@
-import { noteText } from '../../../src/describe.ts';
+import { noteText } from '../../../src/errors.ts';
 import {
   type DatabaseLocation,
   databaseLocation,

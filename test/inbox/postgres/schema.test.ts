@@ -1,6 +1,5 @@
-import { noteText } from '../../../src/describe.ts';
 import { expect, it, vi } from 'vitest';
-import { ConfigError } from '../../../src/errors.ts';
+import { ConfigError, noteText } from '../../../src/errors.ts';
 import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-errors.ts';
 import { checkServer } from '../../../src/inbox/postgres/check-server.ts';
 import { createSchema, schemaStatements } from '../../../src/inbox/postgres/database-schema.ts';

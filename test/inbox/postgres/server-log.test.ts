@@ -1,4 +1,4 @@
-import { noteText } from '../../../src/describe.ts';
+import { noteText } from '../../../src/errors.ts';
 import { expect, it } from 'vitest';
 import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { superuser } from '../../support/postgres/address.ts';

@@ -1,7 +1,6 @@
-import { noteText } from '../../../src/describe.ts';
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { DataError } from '../../../src/errors.ts';
+import { DataError, noteText } from '../../../src/errors.ts';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { until } from '../../support/until.ts';

@@ -1,4 +1,4 @@
-import { noteText } from '../../../src/describe.ts';
+import { noteText } from '../../../src/errors.ts';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkIntegrity } from '../../../src/inbox/sqlite/file-health.ts';

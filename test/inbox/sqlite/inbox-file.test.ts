@@ -1,4 +1,4 @@
-import { noteText } from '../../../src/describe.ts';
+import { noteText } from '../../../src/errors.ts';
 import { copyFileSync, existsSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';

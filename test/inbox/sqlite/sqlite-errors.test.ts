@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { describe } from '../../../src/describe.ts';
-import { ConfigError, DataError } from '../../../src/errors.ts';
+import { ConfigError, DataError, describe } from '../../../src/errors.ts';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { cannotOpen, cannotRead, cannotWrite } from '../../../src/inbox/sqlite/sqlite-errors.ts';
 

@@ -1,8 +1,7 @@
-import { describe } from '../../../src/describe.ts';
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Algorithm } from '../../../src/webhook/scheme-options.ts';
-import { ConfigError } from '../../../src/errors.ts';
+import { ConfigError, describe } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { signatureOf } from '../../../src/webhook/crypto/signature.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';

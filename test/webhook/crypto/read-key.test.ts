@@ -1,7 +1,6 @@
-import { describe } from '../../../src/describe.ts';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../../src/errors.ts';
+import { ConfigError, describe } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/read-key.ts';
 

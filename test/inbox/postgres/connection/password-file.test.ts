@@ -1,4 +1,4 @@
-import { noteText } from '../../../../src/describe.ts';
+import { noteText } from '../../../../src/errors.ts';
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
