@@ -32,6 +32,7 @@ const loadedTogether = {
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [
     'config/load-settings',
+    'config/read-config',
     'service/listing',
     'service/client/service',
     'http/client/quick-client',

@@ -46,7 +46,7 @@ export async function withContext<T>(
   const settings = once(async () => {
     const { loadSettings } = await import('./config/load-settings.ts');
     const loaded = loadSettings({ globals, env, paths, allowsNewProfile });
-    const ignored = loaded.unknown.join(', ');
+    const ignored = loaded.unknownPaths.join(', ');
     if (ignored !== '')
       messages.note('unknown', `the configuration file holds what this release ignores: ${ignored}`);
     return loaded;

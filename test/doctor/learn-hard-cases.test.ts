@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config/load-settings.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { apiFaults, parseFaults } from '../../src/sandbox/faults.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads } from '../support/run.ts';

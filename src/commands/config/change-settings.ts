@@ -3,7 +3,8 @@ import { rejectBothKeys, valueAt, withValue } from '../../config/check-config.ts
 import { loginCommand } from '../../front.ts';
 import { secretFromPerson } from '../../config/prompt.ts';
 import { type SettingKey, settingKeys } from '../../config/setting-keys.ts';
-import { type Settings, readConfig } from '../../config/load-settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
+import { readConfig } from '../../config/read-config.ts';
 import type { Profile } from '../../config/settings.ts';
 import { updateConfig, updateProfile } from '../../config/write-config.ts';
 import type { Context, Outcome } from '../../context.ts';

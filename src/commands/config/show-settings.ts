@@ -1,6 +1,7 @@
 import { withoutPassword } from '../../config/base-url.ts';
 import { valueAt } from '../../config/check-config.ts';
-import { profileName, readConfig } from '../../config/load-settings.ts';
+import { requestedProfile } from '../../config/load-settings.ts';
+import { readConfig } from '../../config/read-config.ts';
 import type { Profile } from '../../config/settings.ts';
 import { Secret } from '../../secret.ts';
 import { configFile } from '../../config/directories.ts';
@@ -69,7 +70,7 @@ const isGiven = ([value, from]: readonly [unknown, EffectiveSetting['from']]): b
   value !== undefined && (value !== '' || from === 'profile');
 
 function profileOrigin({ globals, env }: Sources, stored: string | undefined): EffectiveSetting['from'] {
-  const name = profileName(globals, env);
+  const name = requestedProfile(globals, env);
   if (name === undefined) return stored === undefined ? 'default' : 'profile';
   return name === globals.profile ? 'flag' : 'environment';
 }

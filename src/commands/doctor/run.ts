@@ -1,5 +1,6 @@
 import { valueAt, withValue } from '../../config/check-config.ts';
-import { type Settings, readConfig } from '../../config/load-settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
+import { readConfig } from '../../config/read-config.ts';
 import { settingKeys } from '../../config/setting-keys.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context, Outcome } from '../../context.ts';

@@ -1,4 +1,4 @@
-import { readConfig } from '../../config/load-settings.ts';
+import { readConfig } from '../../config/read-config.ts';
 import { twoKeysOfAProfile } from '../../config/errors.ts';
 import { parseBaseUrl } from '../../config/base-url.ts';
 import { ask, secretFromFile, secretFromPerson } from '../../config/prompt.ts';

@@ -1,4 +1,4 @@
-import { readConfig } from '../../config/load-settings.ts';
+import { readConfig } from '../../config/read-config.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context, Outcome } from '../../context.ts';
 
