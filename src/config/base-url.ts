@@ -1,18 +1,19 @@
 import { baseUrlInPlainHttp, baseUrlWithPassword, invalidBaseUrl } from './errors.ts';
 
-/** `3000`, `:3000/hook`, `localhost:3000` or `app.example` as a URL: http on this machine, https elsewhere. */
+/** Returns `3000`, `:3000/hook`, `localhost:3000` or `app.example` as a URL: http on this machine, https elsewhere. */
 export function withProtocol(typed: string): string {
-  const port = /^:?(\d{1,5}(?:[/?].*)?)$/.exec(typed)?.[1];
-  if (port !== undefined) return `http://localhost:${port}`;
-  const [, host = '', further = ''] =
-    /^([a-z\d.-]+|\[[\da-f:.]+\])((?::\d{1,5})?(?:[/?].*)?)$/i.exec(typed) ?? [];
-  // A word alone is a slip rather than a host.
-  if (!isLoopback(host) && !/[.[]/.test(host) && !/^:\d/.test(further)) return typed;
-  return `${isLoopback(host) ? 'http' : 'https'}://${typed}`;
+  const portAndPath = /^:?(\d{1,5}(?:[/?].*)?)$/.exec(typed)?.[1];
+  if (portAndPath !== undefined) return `http://localhost:${portAndPath}`;
+  const hostAndMore = /^([a-z\d.-]+|\[[\da-f:.]+\])((?::\d{1,5})?(?:[/?].*)?)$/i;
+  const [, host = '', portAndMore = ''] = hostAndMore.exec(typed) ?? [];
+  if (isLoopback(host)) return `http://${typed}`;
+  // A word without a dot or a port is a slip rather than a host.
+  const isHost = /[.[]/.test(host) || /^:\d/.test(portAndMore);
+  return isHost ? `https://${typed}` : typed;
 }
 
 /**
- * A base URL as the user gives it: https, or http to a loopback address only, since the key travels with it. Throws a
+ * Parses a base URL as the user gives it: https, or http to a loopback address only, since the key travels with it. Throws a
  * `ConfigError` for any other.
  */
 export function parseBaseUrl(text: string): URL {
@@ -42,11 +43,11 @@ function httpUrlOf(text: string): URL | undefined {
 
 const hasCredentials = ({ username, password }: URL): boolean => username !== '' || password !== '';
 
-/** `localhost` and names below it, 127.0.0.0/8 and [::1], as a URL has them. */
+/** Whether a host, as a URL has it, is this machine: `localhost` and names below it, 127.0.0.0/8 and [::1]. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 }
 
-/** The same for an address to listen on, which is without brackets. */
+/** The same for an address to listen on, in which IPv6 has no brackets. */
 export const isLoopbackAddress = (host: string): boolean =>
   isLoopback(host.includes(':') ? `[${host}]` : host);

@@ -1,29 +1,91 @@
+import { camelCase } from '../front.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import { invalidSetting, twoKeysOfAProfile } from './errors.ts';
-import { camelCase } from '../front.ts';
 import { type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Profile } from './settings.ts';
 
-// Every command checks the file at its start, so this does without the schema library, which takes long to load.
+/*
+ * Checks the configuration file, and one profile or dialect, against a shape that is made of the setting keys. Every command
+ * checks the file at its start, so this does without the schema library, which takes long to load.
+ */
 
 export const configVersion = 1;
 
-/** A shape describes the values that the file, a profile or a setting may hold. */
+type Path = readonly string[];
+
+interface Faults {
+  readonly wrong: Path[];
+  /** Members that this release does not know. */
+  readonly unknown: Path[];
+}
+
+export const faultsInConfig = (config: Json): Faults => faultsIn(config, configShape());
+
+/** The path of the first wrong value of a dialect, whose members are named as in JavaScript, or else of the first unknown one. */
+export function faultyPathInDialect(dialect: Json): Path | undefined {
+  const dialectKeys = settingKeys
+    .filter(({ path }) => path[0] === 'api')
+    .map((key) => ({ ...key, path: key.path.slice(1).map(camelCase) }));
+  const { wrong, unknown } = faultsIn(dialect, { members: shapesOf(dialectKeys) });
+  return wrong[0] ?? unknown[0];
+}
+
+/** Describes a place of the file: a checked value, an object with these members, or one whose members a person names. */
 type Shape =
   | { readonly isValue: (value: Json) => boolean }
   | { readonly members: ReadonlyMap<string, Shape> }
-  /** Members that a person names, such as profiles. */
   | { readonly each: Shape };
-type Path = readonly string[];
 
-/** The members of a profile at this depth: settings, and objects that hold settings. */
+function faultsIn(value: Json, shape: Shape): Faults {
+  const faults: Faults = { wrong: [], unknown: [] };
+  collectFaults(value, shape, [], faults);
+  return faults;
+}
+
+function collectFaults(value: Json, shape: Shape, path: Path, faults: Faults): void {
+  if ('isValue' in shape) {
+    if (!shape.isValue(value)) faults.wrong.push(path);
+    return;
+  }
+  if (!isObject(value)) {
+    faults.wrong.push(path);
+    return;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const inner = 'each' in shape ? shape.each : shape.members.get(name);
+    if (inner === undefined) faults.unknown.push([...path, name]);
+    else collectFaults(member, inner, [...path, name], faults);
+  }
+}
+
+const isText = (value: Json): value is string => typeof value === 'string';
+
+// The shapes are built on use, since many runs have no configuration file to check.
+const configShape = (): Shape => ({
+  members: new Map<string, Shape>([
+    ['version', { isValue: (value) => typeof value === 'number' }],
+    ['profile', { isValue: isText }],
+    ['profiles', { each: profileShape() }],
+  ]),
+});
+
+const profileShape = (): Shape => ({
+  members: new Map([...shapesOf(settingKeys), ...Object.entries(originShapes)]),
+});
+
+const originShapes: Record<OriginKey, Shape> = {
+  'api-key-origin': { isValue: isText },
+  'headers-origin': { isValue: isText },
+};
+
+/** The members of an object with these settings: each is a setting, or an object of those whose paths go on below it. */
 function shapesOf(keys: readonly SettingKey[], depth = 0): ReadonlyMap<string, Shape> {
   const names = new Set(keys.map(({ path }) => path[depth] ?? ''));
   return new Map(
     [...names].map((name) => {
       const below = keys.filter(({ path }) => path[depth] === name);
-      const leaf = below.find(({ path }) => path.length === depth + 1);
-      return [name, leaf === undefined ? { members: shapesOf(below, depth + 1) } : valueShape(leaf)];
+      const setting = below.find(({ path }) => path.length === depth + 1);
+      return [name, setting === undefined ? { members: shapesOf(below, depth + 1) } : valueShape(setting)];
     }),
   );
 }
@@ -38,59 +100,9 @@ const valueShape = ({ type, checkedOnUse, isJson }: SettingKey): Shape => ({
   },
 });
 
-const isText = (value: Json): value is string => typeof value === 'string';
-const origins: Record<OriginKey, Shape> = {
-  'api-key-origin': { isValue: isText },
-  'headers-origin': { isValue: isText },
-};
-// The shapes are built on use, since many runs have no configuration file to check.
-const profileShape = (): Shape => ({
-  members: new Map([...shapesOf(settingKeys), ...Object.entries(origins)]),
-});
-const configShape = (): Shape => ({
-  members: new Map<string, Shape>([
-    ['version', { isValue: (value) => typeof value === 'number' }],
-    ['profile', { isValue: isText }],
-    ['profiles', { each: profileShape() }],
-  ]),
-});
-
-/** The paths of wrong values, and of members that this release does not know. */
-interface Faults {
-  readonly wrong: Path[];
-  readonly unknown: Path[];
-}
-
-function faultsIn(
-  value: Json,
-  shape: Shape,
-  path: Path = [],
-  faults: Faults = { wrong: [], unknown: [] },
-): Faults {
-  if ('isValue' in shape) {
-    if (!shape.isValue(value)) faults.wrong.push(path);
-  } else if (!isObject(value)) faults.wrong.push(path);
-  else
-    for (const [name, member] of Object.entries(value)) {
-      const inner = 'each' in shape ? shape.each : shape.members.get(name);
-      if (inner === undefined) faults.unknown.push([...path, name]);
-      else faultsIn(member, inner, [...path, name], faults);
-    }
-  return faults;
-}
-
-export const faultsInConfig = (config: Json): Faults => faultsIn(config, configShape());
-
-/** The path of the first wrong value of a dialect, whose members are named as in JavaScript, or else of the first unknown one. */
-export function faultyPathInDialect(dialect: Json): Path | undefined {
-  const keys = settingKeys.map((key) => ({ ...key, path: key.path.map(camelCase) }));
-  const shape = shapesOf(keys).get('api');
-  const { wrong, unknown } = faultsIn(dialect, shape as Shape);
-  return wrong[0] ?? unknown[0];
-}
-
 type Tree = Readonly<Record<string, unknown>>;
 
+/** The value of a setting; undefined where the profile does not have it. */
 export function valueAt(profile: Profile, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, step) => (typeof value === 'object' && value !== null ? (value as Tree)[step] : undefined),
@@ -99,20 +111,20 @@ export function valueAt(profile: Profile, path: readonly string[]): unknown {
 }
 
 /**
- * The profile with one value set, or removed when it is undefined; objects left empty go too. Throws a `UsageError` for a
- * value that the configuration file cannot hold.
+ * Returns the profile with one value set, or removed when it is undefined, and without objects that are then empty. Throws a
+ * `UsageError` for a value that the configuration file cannot hold.
  */
 export function withValue(profile: Profile, path: readonly string[], value: unknown): Profile {
-  const changed = setIn({ ...profile }, path, value);
+  const changed = withValueIn({ ...profile }, path, value);
   if (faultsIn(changed as Json, profileShape()).wrong.length === 0) return changed;
   throw invalidSetting(String(value), path.join('.'));
 }
 
-function setIn(object: Tree, path: readonly string[], value: unknown): Tree {
+function withValueIn(object: Tree, path: readonly string[], value: unknown): Tree {
   const [step = '', ...further] = path;
   const { [step]: current, ...siblings } = object;
   if (further.length === 0) return value === undefined ? siblings : { ...siblings, [step]: value };
-  const inner = setIn((current ?? {}) as Tree, further, value);
+  const inner = withValueIn((current ?? {}) as Tree, further, value);
   return Object.keys(inner).length === 0 ? siblings : { ...siblings, [step]: inner };
 }
 

@@ -2,7 +2,7 @@ import { homedir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { noHomeDirectory } from './errors.ts';
 
-/** The directories of our files. Both are made, 0700, when something is first written there. */
+/** The directories of this program's files. Each is made, 0700, when something is first written there. */
 export interface Paths {
   readonly configDir: string;
   readonly dataDir: string;
@@ -11,46 +11,46 @@ export interface Paths {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Gives the usual places of the platform, unless `LEADS_CONFIG_DIR` or `LEADS_DATA_DIR` name others. Throws a `ConfigError`
- * where a place would be in the home directory, and that is missing.
+ * Returns the directories that `LEADS_CONFIG_DIR` and `LEADS_DATA_DIR` name, or else those of the platform. Throws a
+ * `ConfigError` where one would be in the home directory, and there is no home directory.
  */
 export function findPaths(env: Env, platform: string, homeOf = homeDirectory): Paths {
   const [config, data] = platforms[platform] ?? linux;
-  const inHome = (names: readonly string[]): string => {
+  const inHome = (path: readonly string[]): string => {
     const home = homeOf(env);
     if (home === undefined) throw noHomeDirectory();
-    return join(home, ...names);
+    return join(home, ...path);
   };
-  const placeOf = ({ variable, inHome: place, names }: UsualPlace): string =>
-    join((variable && nonEmpty(env[variable])) ?? inHome(place), ...names);
+  const directoryAt = ({ variable, homePath, names }: PlatformPlace): string =>
+    join((variable && nonEmpty(env[variable])) ?? inHome(homePath), ...names);
   return {
-    configDir: nonEmpty(env['LEADS_CONFIG_DIR']) ?? placeOf(config),
-    dataDir: nonEmpty(env['LEADS_DATA_DIR']) ?? placeOf(data),
+    configDir: nonEmpty(env['LEADS_CONFIG_DIR']) ?? directoryAt(config),
+    dataDir: nonEmpty(env['LEADS_DATA_DIR']) ?? directoryAt(data),
   };
 }
 
-/** Below the directory that the variable names, or below that one of the home directory. */
-interface UsualPlace {
+/** The directory `names` below the one that the variable names, or else below `homePath` in the home directory. */
+interface PlatformPlace {
   readonly variable?: string;
-  readonly inHome: readonly string[];
+  readonly homePath: readonly string[];
   readonly names: readonly string[];
 }
 
-type UsualPlaces = readonly [config: UsualPlace, data: UsualPlace];
+type PlatformPlaces = readonly [config: PlatformPlace, data: PlatformPlace];
 
-const linux: UsualPlaces = [
-  { variable: 'XDG_CONFIG_HOME', inHome: ['.config'], names: ['leads'] },
-  { variable: 'XDG_DATA_HOME', inHome: ['.local', 'share'], names: ['leads'] },
+const linux: PlatformPlaces = [
+  { variable: 'XDG_CONFIG_HOME', homePath: ['.config'], names: ['leads'] },
+  { variable: 'XDG_DATA_HOME', homePath: ['.local', 'share'], names: ['leads'] },
 ];
 
-const platforms: Readonly<Record<string, UsualPlaces>> = {
+const platforms: Readonly<Record<string, PlatformPlaces>> = {
   darwin: [
-    { inHome: ['Library', 'Preferences'], names: ['leads'] },
-    { inHome: ['Library', 'Application Support'], names: ['leads'] },
+    { homePath: ['Library', 'Preferences'], names: ['leads'] },
+    { homePath: ['Library', 'Application Support'], names: ['leads'] },
   ],
   win32: [
-    { variable: 'APPDATA', inHome: ['AppData', 'Roaming'], names: ['leads', 'Config'] },
-    { variable: 'LOCALAPPDATA', inHome: ['AppData', 'Local'], names: ['leads', 'Data'] },
+    { variable: 'APPDATA', homePath: ['AppData', 'Roaming'], names: ['leads', 'Config'] },
+    { variable: 'LOCALAPPDATA', homePath: ['AppData', 'Local'], names: ['leads', 'Data'] },
   ],
 };
 
@@ -61,12 +61,12 @@ function nonEmpty(value: string | undefined): string | undefined {
 
 export const configFile = (configDir: string): string => join(configDir, 'config.json');
 
-/** The file of the inbox that a profile has where none is named. */
+/** The file of a profile's own inbox, which is used where no inbox is named. */
 export const ownInbox = (profile: string, { dataDir }: Pick<Paths, 'dataDir'>): string =>
   join(resolve(dataDir), profile === 'default' ? 'inbox.db' : `inbox-${encodeURIComponent(profile)}.db`);
 
-/** Undefined where nothing names one: a container may run under a number that has no entry in passwd. */
-export function homeDirectory(env: Readonly<Record<string, string | undefined>>): string | undefined {
+/** Undefined where nothing names one: a container may run under a user number that has no entry in passwd. */
+export function homeDirectory(env: Env): string | undefined {
   try {
     // An empty HOME makes `homedir` empty, and files would be kept below the current directory.
     return env['HOME'] || homedir() || userInfo().homedir || undefined;

@@ -19,14 +19,13 @@ export const configOfAnotherUser = (path: string) =>
     hint: 'remove it, or name another directory with LEADS_CONFIG_DIR',
   });
 
-/** `place`: the line that cannot be read. */
 export const configNotJson = (
   path: string,
-  place: { readonly line: number; readonly hasExtraComma: boolean },
+  { line, hasExtraComma }: { readonly line: number; readonly hasExtraComma: boolean },
   cause: unknown,
 ) =>
   new ConfigError(
-    `the configuration file ${path} is not JSON in line ${place.line}${place.hasExtraComma ? ', which ends with a comma too many' : ''}`,
+    `the configuration file ${path} is not JSON in line ${line}${hasExtraComma ? ', which ends with a comma too many' : ''}`,
     { hint: 'repair it, or move it away and log in again; leads does not overwrite it', cause },
   );
 
@@ -35,10 +34,10 @@ export const configOfNewerVersion = (path: string) =>
     hint: updateLeads,
   });
 
-/** `keys`: the path of names to label is wrong. */
-export const configInvalid = (path: string, keys: readonly string[]) =>
+/** `keyPath`: the names on the way to the wrong value; empty if the whole file is wrong. */
+export const configInvalid = (path: string, keyPath: readonly string[]) =>
   new ConfigError(
-    `the configuration file ${path} is not valid${keys.length === 0 ? '' : ` at '${keys.join('.')}'`}`,
+    `the configuration file ${path} is not valid${keyPath.length === 0 ? '' : ` at '${keyPath.join('.')}'`}`,
     { hint: 'repair it with an editor; leads does not overwrite it' },
   );
 
@@ -65,21 +64,23 @@ export const noApiKey = (profile: string) =>
     hint: `run '${loginCommand(profile)}', or set LEADS_API_KEY`,
   });
 
-/** `bound`: the origin that the key was stored for. */
-export const keyOfAnotherOrigin = (profile: string, bound: string | undefined, origin: string) =>
-  new ConfigError(`the stored API key is for ${bound ?? 'an unknown origin'} and is not sent to ${origin}`, {
-    hint: `run '${loginCommand(profile, origin)}', with another --profile to keep both`,
-  });
-
-export const keyCommandOfAnotherOrigin = (bound: string | undefined, origin: string) =>
+export const keyOfAnotherOrigin = (profile: string, storedFor: string | undefined, origin: string) =>
   new ConfigError(
-    `api-key-command is for ${bound ?? 'an unknown origin'}, and its key is not sent to ${origin}`,
+    `the stored API key is for ${storedFor ?? 'an unknown origin'} and is not sent to ${origin}`,
+    {
+      hint: `run '${loginCommand(profile, origin)}', with another --profile to keep both`,
+    },
+  );
+
+export const keyCommandOfAnotherOrigin = (storedFor: string | undefined, origin: string) =>
+  new ConfigError(
+    `api-key-command is for ${storedFor ?? 'an unknown origin'}, and its key is not sent to ${origin}`,
     { hint: "run 'leads config set api-key-command …' for it, with another --profile to keep both" },
   );
 
-export const headersOfAnotherOrigin = (bound: string | undefined, origin: string) =>
+export const headersOfAnotherOrigin = (storedFor: string | undefined, origin: string) =>
   new ConfigError(
-    `the headers of api.headers are for ${bound ?? 'an unknown origin'} and are not sent to ${origin}`,
+    `the headers of api.headers are for ${storedFor ?? 'an unknown origin'} and are not sent to ${origin}`,
     {
       hint:
         `run 'leads config set api.headers … --base-url ${origin}', with another --profile to keep both, ` +

@@ -9,12 +9,10 @@ const runFile = promisify(execFile);
 
 const defaultTimeoutMs = 60_000;
 
-/** How `execFile` rejects. */
+/** The error of `execFile`. `code` is the exit status, or says why the program could not be run; `killed`: by this process. */
 interface ExecFailure extends Error {
-  /** The exit status, or why the program could not be run. */
   readonly code?: number | string | null;
   readonly signal?: NodeJS.Signals | null;
-  /** This process ended it. */
   readonly killed?: boolean;
   readonly stderr?: string;
 }
@@ -32,14 +30,14 @@ export async function runKeyCommand(
   let printed: string;
   try {
     const running = runFile(program, args, { env, signal, timeout: timeoutMs, killSignal: 'SIGKILL' });
-    // A program that asks for input reads the end of it, and does not wait for the time limit.
+    // A program that asks for input gets none, and does not wait for the time limit.
     running.child.stdin?.end();
     printed = (await running).stdout.trim();
   } catch (error) {
     // An interruption of this run also kills the program, and is no fault of the program.
     signal.throwIfAborted();
     const failure = error as ExecFailure;
-    const stderr = (failure.stderr ?? '').trim().slice(0, mostShown);
+    const stderr = (failure.stderr ?? '').trim().slice(0, mostStderrCharacters);
     throw keyCommandFailed(program, faultOf(failure, timeoutMs) + (stderr === '' ? '' : `: ${stderr}`));
   }
   if (/^[\x21-\x7e]+$/.test(printed)) return new Secret(printed);
@@ -49,13 +47,12 @@ export async function runKeyCommand(
   );
 }
 
-/** The most characters of the program's stderr in an error. */
-const mostShown = 500;
+const mostStderrCharacters = 500;
 
 function faultOf(failure: ExecFailure, timeoutMs: number): string {
   const { code, signal, killed } = failure;
   if (typeof code === 'number') return `exit ${code}`;
-  // An interruption was thrown before, so only the time limit can have killed it.
+  // `runKeyCommand` has thrown for an interruption, so only the time limit can have killed the program.
   if (killed === true && code === null) return `it did not end within ${formatDuration(timeoutMs)}`;
   if (typeof signal === 'string') return `ended by ${signal}`;
   return `it cannot be run: ${code ?? messageOf(failure)}`;

@@ -29,7 +29,8 @@ export function ask(
       if (hidden) stderr.write(question);
       lines.resume();
     });
-    let echoed = false;
+    // The line break that ends a hidden answer, or a missing one, is not on the terminal.
+    let isLineEnded = false;
     const stop = (): void => {
       reject(signal.aborted ? (signal.reason as Error) : new InterruptedError('SIGINT'));
       lines.close();
@@ -37,19 +38,19 @@ export function ask(
     signal.addEventListener('abort', stop, { once: true });
     lines.once('SIGINT', stop);
     lines.once('line', (line) => {
-      echoed = !hidden;
+      isLineEnded = !hidden;
       resolve(line.trim());
       lines.close();
     });
     lines.once('close', () => {
       signal.removeEventListener('abort', stop);
-      if (!echoed) stderr.write('\n');
+      if (!isLineEnded) stderr.write('\n');
       resolve('');
     });
   });
 }
 
-/** A secret from a file, or from stdin for `-`; surrounding white space goes. Throws for an empty or broken one. */
+/** Reads a secret from a file, or from stdin for `-`, without white space around it. Throws for an empty or broken one. */
 export async function secretFromFile(path: string, label: string, context: PromptContext): Promise<Secret> {
   const bytes = await readInput(
     path,

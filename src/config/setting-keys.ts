@@ -2,7 +2,7 @@ import { isObject, jsonIn } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { Secret } from '../secret.ts';
 import { parseBaseUrl, withoutPassword } from './base-url.ts';
-import { type ExtraHeaders, headersType, shownHeaders } from './extra-headers.ts';
+import { type ExtraHeaders, headersType, withHiddenSecrets } from './extra-headers.ts';
 import { dateFormats, paginationStyles, type ParameterName, totalMeanings } from './dialect.ts';
 import {
   fieldName,
@@ -34,7 +34,7 @@ const argumentList: ValueType<readonly string[]> = {
 /** Keys of a profile that are no settings: they are stored with one. */
 export type OriginKey = 'api-key-origin' | 'headers-origin';
 
-/** A setting of a profile, declared once: what `leads config` names, checks, explains and shows. */
+/** A setting of a profile. `leads config` names, checks, explains and shows the settings by these declarations. */
 export interface SettingKey extends Declaration {
   readonly name: string;
   readonly path: readonly string[];
@@ -45,14 +45,14 @@ interface Declaration {
   /** Gives the value as it is stored. */
   readonly type: ValueType<unknown>;
   readonly secret?: true;
-  /** The key of the profile that holds the only origin this may be sent to. */
+  /** The key of the profile that holds the only origin to which this may be sent. */
   readonly origin?: OriginKey;
-  /** The file may hold any text here: what is wrong with it is said where it is used. */
+  /** The file may hold any text here, since the command that uses it says what is wrong with it. */
   readonly checkedOnUse?: true;
   /** Stored as an array or an object, which is typed as JSON. */
   readonly isJson?: true;
-  /** Takes out secrets that the value may hold. */
-  readonly shown?: (value: unknown) => unknown;
+  /** Hides secrets that are a part of the value. */
+  readonly withoutSecrets?: (value: unknown) => unknown;
   readonly variable?: string;
   readonly flag?: 'baseUrl' | 'timeout' | 'retries';
   readonly default?: string;
@@ -80,22 +80,21 @@ const secretText = (label: string): ValueType<string> => ({
   parse: (typed) => parseSecret(typed, label).reveal(),
 });
 
-/** Its verify token is a secret. */
-function shownScheme(stored: unknown): unknown {
+/** Hides the verify token of a scheme as JSON. A scheme may also be a name or a file, which are no secrets. */
+function schemeWithoutSecrets(stored: unknown): unknown {
   const scheme = jsonIn(String(stored));
-  // Without one, it may also be a name, or a file.
   if (!isObject(scheme) || scheme['verifyToken'] === undefined) return stored;
   const { verifyToken } = scheme;
   return { ...scheme, verifyToken: typeof verifyToken === 'string' ? new Secret(verifyToken) : '…' };
 }
 
-const general: Readonly<Record<string, Declaration>> = {
+const generalSettings: Readonly<Record<string, Declaration>> = {
   'base-url': {
     type: baseUrlText,
     checkedOnUse: true,
     variable: 'LEADS_BASE_URL',
     flag: 'baseUrl',
-    shown: (url) => withoutPassword(String(url)),
+    withoutSecrets: (url) => withoutPassword(String(url)),
     help: 'address of the service',
   },
   'api-key': {
@@ -131,7 +130,7 @@ const general: Readonly<Record<string, Declaration>> = {
   'webhook.scheme': {
     type: text,
     checkedOnUse: true,
-    shown: shownScheme,
+    withoutSecrets: schemeWithoutSecrets,
     help: "how deliveries are authenticated: a name of 'leads help schemes', JSON, or a file that holds it",
   },
   'webhook.token': {
@@ -167,7 +166,7 @@ const general: Readonly<Record<string, Declaration>> = {
   },
 };
 
-const parameters: Readonly<Record<ParameterName, string>> = {
+const parameterHelp: Readonly<Record<ParameterName, string>> = {
   limit: 'of the page size',
   status: 'of the status filter',
   category: 'of the category filter',
@@ -179,13 +178,13 @@ const parameters: Readonly<Record<ParameterName, string>> = {
   before: 'of the id or the time of a lead, for those that come after it in the list',
 };
 
-const dialect: Readonly<Record<string, Declaration>> = {
+const dialectSettings: Readonly<Record<string, Declaration>> = {
   'api.path': {
     type: servicePath,
     help: 'of the list operation; may hold a query of its own (default: /api/leads)',
   },
   ...Object.fromEntries(
-    Object.entries(parameters).map(([name, help]) => [
+    Object.entries(parameterHelp).map(([name, help]) => [
       `api.params.${name}`,
       { type: parameterNameOrNull, help: `query parameter ${help}; null: not sent` },
     ]),
@@ -218,7 +217,7 @@ const dialect: Readonly<Record<string, Declaration>> = {
     type: headersType,
     isJson: true,
     origin: 'headers-origin',
-    shown: (stored) => shownHeaders(stored as ExtraHeaders),
+    withoutSecrets: (stored) => withHiddenSecrets(stored as ExtraHeaders),
     help: `extra headers of every request to the service, as JSON: '{"x-api-version":"2"}'`,
   },
   'api.page-size': {
@@ -239,6 +238,7 @@ const dialect: Readonly<Record<string, Declaration>> = {
   },
 };
 
-export const settingKeys: readonly SettingKey[] = Object.entries({ ...general, ...dialect }).map(
-  ([name, declared]) => ({ ...declared, name, path: name.split('.') }),
-);
+export const settingKeys: readonly SettingKey[] = Object.entries({
+  ...generalSettings,
+  ...dialectSettings,
+}).map(([name, declared]) => ({ ...declared, name, path: name.split('.') }));

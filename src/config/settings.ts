@@ -11,21 +11,22 @@ export interface Globals {
   readonly color: boolean;
 }
 
+/** The base URL and the key that requests to a service need. The profile is for hints that say how to log in. */
 export interface Account {
-  /** Name of the profile, for hints that say how to log in. */
   readonly profile?: string | undefined;
   readonly baseUrl: URL;
   readonly apiKey: Secret;
-  /** `api-key-command` printed it. */
+  /** Whether `api-key-command` printed the key. */
   readonly keyIsFromCommand?: true;
 }
 
-/** An account whose key is not read yet. */
+/** An account without its key, which is a stored text or what a command prints. */
 export interface AccountSettings {
   readonly profile: string;
   readonly baseUrl: URL;
 }
 
+/** A program that prints the key, and its arguments. */
 export interface CommandKey {
   readonly apiKeyCommand: readonly string[];
 }
@@ -35,9 +36,9 @@ export interface Profile {
   readonly 'base-url'?: string | undefined;
   readonly 'api-key'?: string | undefined;
   readonly 'api-key-command'?: readonly string[] | undefined;
-  /** The origin that the key, or the command, was stored for: it is sent nowhere else. */
+  /** The origin for which the key, or the command, was stored: the key is sent nowhere else. */
   readonly 'api-key-origin'?: string | undefined;
-  /** The origin that the dialect's headers were stored for. */
+  /** The same for the headers of the dialect. */
   readonly 'headers-origin'?: string | undefined;
   readonly timeout?: string | undefined;
   readonly retries?: number | undefined;

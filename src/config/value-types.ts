@@ -7,14 +7,14 @@ import { noSecretGiven, secretWithBlanks } from './errors.ts';
 
 /** How a typed text becomes a checked value: of a flag, an argument or a setting. */
 export interface ValueType<T> {
-  /** Undefined for a text that is no such value. May throw an error of its own that says more. */
+  /** Returns undefined for a text that is no such value. May throw an error of its own that says more. */
   readonly parse: (text: string) => T | undefined;
   /** Completes "'x' is not …". */
   readonly expected: string;
   /** The error for a text that is no such value, where more can be said than what is expected. */
   readonly errorFor?: (text: string) => UsageError | undefined;
-  /** Gives the value that a wrong text probably means. */
-  readonly meant?: (text: string) => string | undefined;
+  /** Returns the value that a wrong text probably means. */
+  readonly suggest?: (text: string) => string | undefined;
   readonly choices?: readonly string[];
   /** A text that is no such value is not quoted: it may hold a secret. */
   readonly isHidden?: true;
@@ -31,12 +31,15 @@ export const text: ValueType<string> = {
 
 export const inputFile: ValueType<string> = { ...text, stdin: '-' };
 
-/** The name of a member such as `Lead ID`, or a path of names with dots between them; no pointer, and no path with an empty name. */
+/**
+ * The name of a member such as `Lead ID`, or a path of names with dots between them. It is no word with another meaning in
+ * a profile, no JSON Pointer, and no path with an empty name.
+ */
 export const fieldName: ValueType<string> = {
   parse: (typed) =>
     /^(?!(?:auto|none|null)$)[^\s./$][^./]*(?:\.[^./]+)*(?<!\s)$/.test(typed) ? typed : undefined,
   expected: 'the name of a field such as uuid, or of one inside an object such as contact.id',
-  meant: (typed) => stepsMeantBy(typed)?.join('.'),
+  suggest: (typed) => stepsMeantBy(typed)?.join('.'),
 };
 
 export const memberNameOrAuto: ValueType<string> = {
@@ -44,29 +47,30 @@ export const memberNameOrAuto: ValueType<string> = {
   expected: 'auto or the name of a field of the lead, such as status',
 };
 
-/** The name alone: `limit=100` would be sent as a name. */
+/** The name alone: `limit=100` would be sent as a name. The word `null` is the value null, not a name. */
 export const parameterNameOrNull: ValueType<string | null> = {
-  // Null is a value, in contrast to undefined.
-  parse: (typed) =>
-    typed === 'null' ? null : /^(?!(auto|none)$)[^\s&=?#]+$/.test(typed) ? typed : undefined,
+  parse: (typed) => {
+    if (typed === 'null') return null;
+    return /^(?!(auto|none)$)[^\s&=?#]+$/.test(typed) ? typed : undefined;
+  },
   expected: 'the name of a query parameter, or null: not sent',
-  meant: (typed) => (/^(none|false|no)$/i.test(typed) ? 'null' : /^[?&]?([\w$.[\]-]+)=/.exec(typed)?.[1]),
+  suggest: (typed) => (/^(none|false|no)$/i.test(typed) ? 'null' : /^[?&]?([\w$.[\]-]+)=/.exec(typed)?.[1]),
 };
 
 /** `example` fits the setting, `empty` says what an empty text means. */
 export const pointerOrAuto = (example: string, empty: string): ValueType<string> => ({
   parse: (typed) => (typed === 'auto' || parsePointer(typed) !== undefined ? typed : undefined),
   expected: `auto, a JSON Pointer such as ${example}, or empty: ${empty}`,
-  meant: pointerMeantBy,
+  suggest: pointerMeantBy,
 });
 
-/** `meta.next`, `$.meta.next` and `#/meta/next` as `/meta/next`. */
+/** Returns `/meta/next` for `meta.next`, `$.meta.next` and `#/meta/next`. */
 function pointerMeantBy(typed: string): string | undefined {
   const steps = stepsMeantBy(typed);
   return steps === undefined ? undefined : formatPointer(steps);
 }
 
-/** The names of `meta.next`, `$.meta.next` or `#/meta/next`; undefined for a text that names nothing. */
+/** Returns the names in a path or a JSON Pointer of any notation, such as `$.meta.next`; undefined for another text. */
 function stepsMeantBy(typed: string): readonly string[] | undefined {
   const steps = typed
     .replace(/^[$#]/, '')
@@ -77,11 +81,11 @@ function stepsMeantBy(typed: string): readonly string[] | undefined {
   return isPath && steps.length > 0 ? steps : undefined;
 }
 
-/** Below the base URL, with a query of its own where it needs one. */
+/** The path of a list below the base URL, which may have a query. */
 export const servicePath: ValueType<string> = {
   parse: (typed) => (/^\/[^\s#]*$/.test(typed) ? typed : undefined),
   expected: 'a path that starts with / and holds neither blanks nor #',
-  meant: (typed) => {
+  suggest: (typed) => {
     if (URL.canParse(typed)) return new URL(typed).pathname + new URL(typed).search;
     return /^[\w.-][^\s#]*$/.test(typed) ? `/${typed}` : undefined;
   },

@@ -25,17 +25,17 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
     makeDirectory(configDir, 0o700);
     const lockOnFile = await lock(path, context, { waitMs: 10_000 });
     try {
-      const before = readConfig(configDir);
+      const stored = readConfig(configDir);
       const conf = new Conf<Record<string, unknown>>({
         cwd: configDir,
         configName: 'config',
         projectName: 'leads',
         deserialize: (text) => JSON.parse(withoutMark(text)) as Record<string, unknown>,
       });
-      const store = { ...change(before), version: configVersion };
-      // Conf says where the file is. It would write over it where SNAP is set, and take half a write for a whole one.
+      const changed = { ...change(stored), version: configVersion };
+      // Conf only says where the file is. Where SNAP is set it writes in place, and it does not notice half a write.
       const place = await regularFile(conf.path);
-      await replaceFile(place, `${JSON.stringify(store, null, 2)}\n`, {
+      await replaceFile(place, `${JSON.stringify(changed, null, 2)}\n`, {
         mode: 0o600,
         // Behind a link, the lock is beside the link and not beside this file.
         isLocked: place === conf.path,
@@ -48,7 +48,7 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
   await withOutputErrors(path, write, 'LEADS_CONFIG_DIR');
 }
 
-/** A file that root changes, as with sudo, stays its owner's. */
+/** The owner to keep for a file that root changes, as with sudo. */
 const ownerOf = (path: string): Stats | undefined =>
   ownUserId() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined;
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { secretsIn, shownHeaders } from '../../src/config/extra-headers.ts';
+import { secretsIn, withHiddenSecrets } from '../../src/config/extra-headers.ts';
 import { createClient } from '../../src/library/client.ts';
 import { freshHome, leads, type RunOptions } from '../support/run.ts';
 import { type ScriptedService, scriptedService } from '../support/scripted-service.ts';
@@ -173,9 +173,9 @@ describe('the extra headers of a profile', () => {
     ['application/json, 4711-secret', false],
   ])('whose value %j is a version, a date or a media type show it: %s', (value, isShown) => {
     const [secret] = secretsIn({ 'x-any': value });
-    expect(shownHeaders({ 'x-any': value })['x-any'] === value).toBe(isShown);
+    expect(withHiddenSecrets({ 'x-any': value })['x-any'] === value).toBe(isShown);
     expect(secret?.reveal()).toBe(isShown ? undefined : value);
-    expect(shownHeaders({ 'x-session-token': value })['x-session-token']).not.toBe(value);
+    expect(withHiddenSecrets({ 'x-session-token': value })['x-session-token']).not.toBe(value);
   });
 
   it('are an option of the library, too', async () => {

@@ -1,6 +1,6 @@
 import { unreadable } from '../../files/errors.ts';
 import { readInput } from '../../files/read.ts';
-import { extraHeadersOf, ownHeaders } from '../../config/extra-headers.ts';
+import { clientHeaders, extraHeadersOf } from '../../config/extra-headers.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { openService } from '../../service/client/service.ts';
@@ -51,7 +51,7 @@ function rejectUnsendable({ method, field: fields, header }: ApiOptions): void {
       hint: `several values are one list: '${duplicate}:=["a","b"]'`,
     });
   }
-  const ownHeader = header.map(([name]) => name.toLowerCase()).find((name) => ownHeaders.includes(name));
+  const ownHeader = header.map(([name]) => name.toLowerCase()).find((name) => clientHeaders.includes(name));
   if (ownHeader !== undefined) throw new UsageError(`--header: ${ownHeader} is set by leads itself`);
 }
 

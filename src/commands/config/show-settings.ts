@@ -49,7 +49,7 @@ async function effectiveSettings(context: Context): Promise<EffectiveSetting[]> 
 }
 
 function effectiveSetting(
-  { name, path, secret, flag, variable, default: defaultValue, shown: withoutSecrets }: SettingKey,
+  { name, path, secret, flag, variable, default: defaultValue, withoutSecrets }: SettingKey,
   profile: Profile,
   { globals, env }: Sources,
 ): EffectiveSetting | undefined {

@@ -164,7 +164,7 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
   const error = type.errorFor?.(text);
   if (error !== undefined) throw error;
   const quoted = type.isHidden === true ? 'that' : `'${withoutCredentials(text)}'`;
-  const meant = type.meant?.(text);
+  const meant = type.suggest?.(text);
   throw new UsageError(`${label}: ${quoted} is not ${type.expected}`, {
     hint: meant === undefined ? didYouMean(text, type.choices ?? []) : `did you mean '${meant}'?`,
   });

@@ -79,7 +79,7 @@ export const httpUrl: ValueType<URL> = {
 export const condition: ValueType<Condition> = {
   parse: parseCondition,
   expected: "a condition such as metadata.source=facebook or, in quotes, 'score>=10'",
-  meant: (typed) =>
+  suggest: (typed) =>
     /=[~<>]/.test(typed)
       ? typed.replace(/=([~<>])/, (_, sign) => (sign === '~' ? '~' : `${sign}=`))
       : undefined,

@@ -14,7 +14,7 @@ it.each([
   const said: string[] = [];
   const messages = {
     say: (text: string) => said.push(text),
-    waiting: (_wait: unknown, work: () => Promise<void>) => work(),
+    showWait: (_wait: unknown, work: () => Promise<void>) => work(),
   };
   const limited = new ServiceError('the service limits the rate (429)');
   let polls = 0;
