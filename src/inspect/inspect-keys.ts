@@ -11,9 +11,7 @@ interface InspectKeysOptions {
 
 const unusedKeyMs = 600_000;
 
-/**
- * A page may be reloaded for this long after its last request, in milliseconds: its reload key is on the disk.
- */
+/** A page may be reloaded only this long after its last request, because its reload key is on the disk. */
 const reloadMs = 20_000;
 
 const mostSessions = 1_000;

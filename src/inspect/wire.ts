@@ -105,10 +105,7 @@ export interface WireDelivery extends WireRow {
   /** Then `GET /api/deliveries/SEQ/body` returns the whole body, as an attachment. */
   readonly isCut: boolean;
   readonly curl: string;
-  /**
-   * Says why the body is not complete: not read, pruned, erased, or only its beginning kept. Null where it is
-   * complete.
-   */
+  /** Says why the body is not complete: not read, pruned, erased, or only its beginning kept; null where it is. */
   readonly missing: string | null;
   /** JSON indented by two spaces, with every digit; null where the body is not JSON, or too large. */
   readonly formatted: string | null;

@@ -55,10 +55,7 @@ function rejectUnsendable({ method, field: fields, header }: ApiOptions): void {
   if (ownHeader !== undefined) throw new UsageError(`--header: ${ownHeader} is set by leads itself`);
 }
 
-/**
- * The address of a call: a path below the base URL, or a whole URL of its origin. Throws a `UsageError` for any other,
- * since the key would go along.
- */
+/** A path below the base URL, or a whole URL of its origin. Throws a `UsageError` for any other: the key would go there. */
 function callUrl(baseUrl: URL, path: string, query: readonly Field[]): URL {
   const url = resolvePath(baseUrl, path);
   if (url?.origin !== baseUrl.origin) {

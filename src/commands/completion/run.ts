@@ -6,25 +6,21 @@ import { type CommandData, describeProgram, type ProgramData } from '../help/hel
 /** The words that may be typed; the shell itself knows the names of files. */
 type Choices = readonly string[] | 'files';
 
-/** A word that may be typed, and a few words about it. */
 interface Candidate {
   readonly name: string;
   readonly help: string;
 }
 
 interface CompletedFlag extends Candidate {
-  /** Such as `-o`. */
   readonly short: string | null;
   /** Undefined for a flag without a value, or one that needs none; empty where the value is free. */
   readonly values: Choices | undefined;
 }
 
-/** The words that may be typed after a command's name. */
+/** The words that may be typed after the name of a command, whose `path` is such as `inbox show`. */
 interface Place {
-  /** The whole name, such as `inbox show`. */
   readonly path: string;
   readonly words: readonly Candidate[];
-  /** The argument is a file. */
   readonly takesFile?: boolean;
   readonly flags: readonly CompletedFlag[];
 }

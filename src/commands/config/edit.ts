@@ -26,10 +26,7 @@ export async function editConfig(_options: unknown, context: Context): Promise<O
   return 'done';
 }
 
-/**
- * Runs an editor, which is a command with flags of its own, as git and crontab read it. Gives its exit code; null after a signal,
- * 127 where it cannot be started.
- */
+/** Runs a command that may have flags, as git and crontab do. Its exit code; null after a signal, 127 where it cannot be started. */
 function runEditor(editor: string, path: string, platform: string): Promise<number | null> {
   const [program, words] =
     platform === 'win32' ? [editor, [path]] : ['/bin/sh', ['-c', `${editor} "$1"`, editor, path]];

@@ -13,10 +13,7 @@ const leadCount = 6;
 const token = 'demo-token';
 const problemsFound = 7;
 
-/**
- * Runs every step in `directory`; commands that keep running are added to `running`. Throws a `DemoError` at the first wrong
- * result.
- */
+/** Adds the commands that keep running to `running`. Throws a `DemoError` at the first wrong result. */
 export async function tour(
   printer: TourPrinter,
   directory: string,

@@ -6,7 +6,6 @@ import { wrap } from '../../output/terminal/terminal.ts';
 import { shellLines, twoColumns } from './layout.ts';
 import type { TopicName } from './root-help.ts';
 
-/** The environment variables that are read. */
 export const environmentVariables: readonly (readonly [name: string, meaning: string])[] = [
   ['LEADS_API_KEY', 'API key; goes before the stored one'],
   ['LEADS_BASE_URL', 'address of the service'],
@@ -74,7 +73,6 @@ function describe(preset: (typeof presets)[number]): string {
   return `${signatureHeader}${also}: ${value} over ${signed}${how}; secret: ${vendorSecrets[preset.name]}`;
 }
 
-/** `leads help targets`. */
 const targetsTopic = {
   about:
     'What listen forwards each lead to: --forward-to URL, --exec COMMAND, --output FILE, each as often as needed, and --target ' +

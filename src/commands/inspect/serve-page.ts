@@ -56,10 +56,7 @@ export function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): st
   return hasDisplay ? 'xdg-open' : undefined;
 }
 
-/**
- * Opens the address by a file that leads there: a program's arguments can be seen by every user of the machine, and the
- * address holds the key. The directory is this user's alone. Resolves to a function that removes it.
- */
+/** Gives the browser a file that leads to the address: every user sees a program's arguments. Resolves to what removes the file. */
 async function openBrowser(
   url: string,
   context: Pick<Context, 'platform' | 'env' | 'messages'>,

@@ -20,17 +20,14 @@ export interface FoundLeads {
   readonly failure: LeadsError | undefined;
 }
 
-/**
- * Finds leads in the service, then in the inbox, which also answers where the service cannot. Throws a
- * `LeadNotFoundError`, or the error of the service, for a lead that is in neither.
- */
+/** Looks in the service, then in the inbox. Throws a `LeadNotFoundError`, or the service's error, for a lead that is in neither. */
 export async function findLeads(
   ids: readonly string[],
   options: FindOptions,
   context: Context,
 ): Promise<FoundLeads> {
   const leads = new Map<string, Uint8Array>();
-  const failure = await pull(new Set(ids), leads, options, context).catch((error: unknown) => {
+  const failure = await pullLeads(new Set(ids), leads, options, context).catch((error: unknown) => {
     if (error instanceof LeadsError && !context.signal.aborted) return error;
     throw error;
   });
@@ -58,7 +55,7 @@ export async function findLeads(
 }
 
 /** The specification has no operation for one lead, so this walks the list until it has all of them. */
-async function pull(
+async function pullLeads(
   missing: Set<string>,
   leads: Map<string, Uint8Array>,
   { acceptIncomplete }: FindOptions,

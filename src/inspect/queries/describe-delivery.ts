@@ -158,16 +158,12 @@ function hexDump(bytes: Uint8Array): string {
   return lines.join('\n');
 }
 
-/** In characters: the indentation of deep JSON grows with the square of its depth. */
-const longest = 4 * 1024 * 1024;
+/** The indentation of deep JSON grows with the square of its depth. */
+const mostCharacters = 4 * 1024 * 1024;
 
-/** The result may be longer than the limit by one such piece, in characters. */
 const pieceLength = 64;
 
-/**
- * Indents by two spaces and keeps every token, so that no digit of a number is lost. Undefined for a text that
- * is not JSON, and for a result beyond the limit.
- */
+/** Keeps every token, so that no digit of a number is lost. Undefined for what is not JSON, and for a result beyond the limit. */
 function formatJson(bytes: Uint8Array): string | undefined {
   const document = readDocument(bytes);
   if (!document.ok) return undefined;
@@ -176,7 +172,7 @@ function formatJson(bytes: Uint8Array): string | undefined {
   let formatted = '';
   for (let offset = 0; offset < text.length; offset += pieceLength) {
     formatted += indenter.indent(text.slice(offset, offset + pieceLength));
-    if (formatted.length > longest) return undefined;
+    if (formatted.length > mostCharacters) return undefined;
   }
   return formatted;
 }

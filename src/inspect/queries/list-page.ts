@@ -13,7 +13,7 @@ interface PageQuery extends InboxQuery {
   readonly text: string;
 }
 
-/** In milliseconds; the next page continues the search. */
+/** A search that takes longer is continued by the next page. */
 const searchMs = 250;
 
 export async function listPage(
@@ -43,8 +43,7 @@ function holdsAll(delivery: StoredDelivery, words: readonly string[]): boolean {
 
 const maxTextLength = 200;
 
-/** In bytes; a larger lead is not parsed for the list. */
-const largestParsed = 256 * 1024;
+const mostParsedBytes = 256 * 1024;
 
 export async function rowsOf(
   inbox: Pick<InboxReader, 'forwards'>,
@@ -75,7 +74,7 @@ function nameAndCategory(
   delivery: Pick<StoredDelivery, 'body' | 'place'>,
 ): Pick<WireRow, 'name' | 'category'> {
   const bytes = leadBytes(delivery.body, delivery.place);
-  const isParsed = bytes.length > 0 && bytes.length <= largestParsed;
+  const isParsed = bytes.length > 0 && bytes.length <= mostParsedBytes;
   const json = isParsed ? jsonIn(utf8(bytes).replace(/^\ufeff/, '')) : undefined;
   const lead = isObject(json) ? fieldsOf(json) : {};
   const { contact, category } = lead;

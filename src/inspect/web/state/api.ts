@@ -1,12 +1,10 @@
 import { keyParameter, tokenHeader, type WireInbox, type WireProblem, type WireSession } from '../../wire.ts';
 import { Problem, problemOf } from './problem.ts';
 
-/** In milliseconds; a program that does not answer for this long has probably ended. */
+/** A program that does not answer for this long has probably ended. */
 const answerMs = 10_000;
 
-/**
- * Sends the token of this session. Each method throws a `Problem`, or an `AbortError` when it was cancelled.
- */
+/** Sends the token of this session. Each method throws a `Problem`, or an `AbortError` when it was cancelled. */
 export class Api {
   readonly #headers: Readonly<Record<string, string>>;
 
@@ -54,8 +52,7 @@ async function send<Value>(
   } catch (error) {
     const isCancelled = error instanceof DOMException && error.name === 'AbortError';
     if (error instanceof Problem || isCancelled) throw error;
-    // fetch reports every failure of a connection in the same way. The program may also end in the middle of a
-    // response.
+    // fetch reports every failure of a connection in the same way, also one in the middle of a response.
     throw new Problem('unreachable', 'leads does not answer', 'check that it still runs in its terminal');
   }
 }

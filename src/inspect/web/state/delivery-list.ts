@@ -77,10 +77,7 @@ export class DeliveryList {
     return this.#read({ before: starts.at(-1), delayMs });
   }
 
-  /**
-   * `isHeld: false` keeps the old rows if rows may no longer move when the new ones arrive. It is absent when a
-   * person asked for other rows.
-   */
+  /** `isHeld: false` keeps the old rows if they may no longer move when the new ones arrive; absent when a person asked for others. */
   #read(options: { isHeld?: boolean; before?: number | undefined; delayMs?: number }): Promise<boolean> {
     const { isHeld, before = null, delayMs = 0 } = options;
     return this.#replaceReading(async (signal) => {

@@ -2,10 +2,7 @@ import type { WireInbox } from '../../wire.ts';
 import type { Api } from './api.ts';
 import { type Problem, problemOf } from './problem.ts';
 
-/**
- * `unreadable` means that the program answers, but cannot read the inbox. `ended` means that a new URL is
- * needed.
- */
+/** `unreadable` means that the program answers, but cannot read the inbox; `ended` means that a new URL is needed. */
 export interface Connection {
   readonly state: 'connecting' | 'live' | 'unreadable' | 'lost' | 'ended';
   readonly detail?: string | undefined;
@@ -13,7 +10,7 @@ export interface Connection {
 
 const pollMs = 250;
 
-/** In milliseconds; the connection is lost after this time without a response. */
+/** The connection is lost after this time without a response. */
 const silenceMs = 3_000;
 
 /** A slow page is read less often, so that the program is idle most of the time. */

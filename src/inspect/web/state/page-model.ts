@@ -7,7 +7,7 @@ import { type Problem, problemOf } from './problem.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { Live } from './live.ts';
 
-/** In milliseconds, since counting reads an index of all deliveries. */
+/** Counting reads an index of all deliveries. */
 const countEveryMs = 2_000;
 
 const typingMs = 150;
