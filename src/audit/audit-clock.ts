@@ -1,25 +1,25 @@
 import { agreeingMs, type AuditTimes } from './classify-lead.ts';
 
 /**
- * Decides by which clock the ages of leads are judged: by the service's, which dates them, unless a lead of its list shows that
- * this clock is wrong.
+ * Decides by which clock the ages of leads are judged. It begins with the clock of this machine. Where the service's clock
+ * differs, `follow` changes to that one, since it dates the leads. A listed lead may then show that the service's clock is wrong,
+ * and `returnIfDisproven` changes back.
  */
 export class AuditClock {
   times: AuditTimes;
   /** How far the service's clock is behind the one here, where a listed lead shows that it is wrong, ms; otherwise 0. */
   disprovenBehindMs = 0;
-  /** The times by the clock of this machine. */
-  readonly #ownTimes: AuditTimes;
+  readonly #timesHere: AuditTimes;
 
   constructor(times: Omit<AuditTimes, 'clockAheadMs'>) {
-    this.#ownTimes = { ...times, clockAheadMs: 0 };
-    this.times = this.#ownTimes;
+    this.#timesHere = { ...times, clockAheadMs: 0 };
+    this.times = this.#timesHere;
   }
 
   /** `driftMs`: how far the service's clock is ahead of the one here. */
   follow(driftMs: number): void {
     if (Math.abs(driftMs) <= agreeingMs) return;
-    const { startedAt, settledBefore, lateAfterMs } = this.#ownTimes;
+    const { startedAt, settledBefore, lateAfterMs } = this.#timesHere;
     this.times = {
       clockAheadMs: driftMs,
       startedAt: startedAt + driftMs,
@@ -28,15 +28,13 @@ export class AuditClock {
     };
   }
 
-  /**
-   * Returns to the clock here for a listed lead that was created later than it is by the service's clock, which is behind then,
-   * but not later than it is here. A lead whose time is in the future by both clocks says nothing of them.
-   */
-  checkCreated(created: number, now: number): void {
+  /** A lead that is from the future by the service's clock alone disproves it; by both clocks, it says nothing of them. */
+  returnIfDisproven(created: number, now: number): void {
     const { clockAheadMs } = this.times;
-    const latest = now + agreeingMs;
-    if (created > latest || created <= latest + clockAheadMs) return;
+    const isFutureHere = created > now + agreeingMs;
+    const isFutureForService = created > now + clockAheadMs + agreeingMs;
+    if (isFutureHere || !isFutureForService) return;
     this.disprovenBehindMs = -clockAheadMs;
-    this.times = this.#ownTimes;
+    this.times = this.#timesHere;
   }
 }

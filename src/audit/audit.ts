@@ -17,7 +17,7 @@ import {
 } from './classify-lead.ts';
 import type { Comparison } from './compare-payloads.ts';
 import { batchSize, LeadComparer, type ReceivedSide } from './compare-leads.ts';
-import type { TemporaryLead } from './temporary-leads.ts';
+import type { PulledLead } from './spool.ts';
 import { UnlistedLeads } from './unlisted-leads.ts';
 
 const unreceivedBatch = 64;
@@ -55,8 +55,9 @@ export interface AuditCounts {
 }
 
 /**
- * Compares what can be pulled with what was received. `run` walks the service's list, and looks then for received leads that the
- * list does not have; `findings` and `counts` give the result. `close` removes the temporary files.
+ * Compares what can be pulled with what was received. `run` walks the service's list once and compares each lead, and looks then
+ * for received leads that the list does not have. `findings`, `unreceived` and `counts` give the result; until the walk was whole,
+ * there are no findings, and no class is known. `close` removes the temporary files.
  */
 export class Audit {
   /** The filter as it checked the service's leads, for notes about it. */
@@ -64,13 +65,14 @@ export class Audit {
   readonly clock: AuditClock;
   readonly #options: AuditOptions;
   readonly #comparer: LeadComparer;
-  #undecidable: readonly LeadClass[];
-  #horizon: number | undefined;
-  #previousTime: number | undefined;
-  #isNewestFirst = true;
+  readonly #unlisted: UnlistedLeads;
   listedCount = 0;
   #withoutId = 0;
-  readonly #unlisted: UnlistedLeads;
+  #horizon: number | undefined;
+  /** Whether each lead so far has a time, and none is later than that of the lead before it. */
+  #isNewestFirst = true;
+  #previousTime: number | undefined;
+  #undecidable: readonly LeadClass[];
   #isWhole = false;
   #isUnprovenAccepted = false;
 
@@ -91,19 +93,18 @@ export class Audit {
   /** In the form of `--since`. The service lists what was created then or later; undefined where no lead of it has a time. */
   get listedSince(): string | undefined {
     if (this.#horizon === undefined) return undefined;
-    // Some of the oldest leads, which may share a time, may be gone.
-    const next = Math.floor(this.#horizon / 1000 + 1) * 1000;
-    return new Date(next).toISOString().replace('.000Z', 'Z');
+    // Some of the oldest leads, which may share a second, may be gone.
+    const nextSecond = Math.floor(this.#horizon / 1000) + 1;
+    return new Date(nextSecond * 1000).toISOString().replace('.000Z', 'Z');
   }
 
   get counts(): AuditCounts {
     const { counts, findings } = this.#comparer;
     const { notCompared } = counts;
     const { notJudged } = this.#unlisted;
-    // A class may have leads among those that were pruned.
-    const isHidden = (kind: LeadClass): boolean =>
-      findings.count(kind) === 0 &&
-      ((kind === 'different' && notCompared > 0) || (kind === 'extra' && notJudged > 0));
+    const prunedOf: Partial<Record<LeadClass, number>> = { different: notCompared, extra: notJudged };
+    // A class of which nothing was found may have leads among the pruned ones.
+    const isHidden = (kind: LeadClass): boolean => findings.count(kind) === 0 && (prunedOf[kind] ?? 0) > 0;
     const isKnown = (kind: LeadClass): boolean =>
       this.#isWhole && !this.#undecidable.includes(kind) && !isHidden(kind);
     const byClass = Object.fromEntries(
@@ -119,10 +120,7 @@ export class Audit {
     };
   }
 
-  /**
-   * Walks the service's list once, looks each lead up, looks again at the end for those that were not there, and then for
-   * received leads that are not in the list. Throws what `listLeads` throws; nothing is found then.
-   */
+  /** Throws what `listLeads` throws. */
   async run(): Promise<void> {
     const { service, query, onProgress } = this.#options;
     const listedIds = new IdSet();
@@ -132,7 +130,7 @@ export class Audit {
     for await (const { leads } of walk) {
       if (isFirst) this.clock.follow(walk.stats.drift ?? 0);
       isFirst = false;
-      for (const batch of this.#takeListed(leads)) await this.#comparer.add(batch);
+      for (const batch of this.#matchingBatches(leads)) await this.#comparer.add(batch);
       onProgress(this.listedCount, walk.stats.total);
     }
     await this.#comparer.finish(service.signal);
@@ -145,16 +143,16 @@ export class Audit {
     this.#isWhole = true;
   }
 
-  /** Class by class, the gravest first; none before everything was compared. May be read again. */
+  /** Class by class, the gravest first. May be read again. */
   async *findings(classes: readonly LeadClass[] = findingClasses): AsyncGenerator<Finding> {
     if (this.#isWhole) yield* this.#comparer.findings.findings(classes);
   }
 
   /**
-   * Leads that are not in the inbox, as the service sent them, in batches so small that a lookup is fresh when they are sent;
-   * none before everything was compared. May be read again.
+   * Leads that are not in the inbox, as the service sent them, in batches so small that a lookup is fresh when they are sent.
+   * May be read again.
    */
-  async *unreceived(kind: UnreceivedClass): AsyncGenerator<readonly TemporaryLead[]> {
+  async *unreceived(kind: UnreceivedClass): AsyncGenerator<readonly PulledLead[]> {
     if (this.#isWhole) yield* this.#comparer.unreceived[kind].batches(unreceivedBatch);
   }
 
@@ -178,22 +176,16 @@ export class Audit {
     this.#undecidable = [...this.#undecidable, ...classes];
   }
 
-  /** Notes the order and the times of listed leads, and gives those that match in batches. */
-  *#takeListed(leads: readonly RawLead[]): Generator<readonly TemporaryLead[]> {
-    let batch: TemporaryLead[] = [];
+  /** Learns from the times of listed leads, counts them, and gives those that match and have an id. */
+  *#matchingBatches(leads: readonly RawLead[]): Generator<readonly PulledLead[]> {
+    let batch: PulledLead[] = [];
     for (const lead of leads) {
-      const { createdAt } = lead;
+      const { id, createdAt, bytes } = lead;
       const time = readCreatedAt(createdAt);
-      if (time === undefined || time > (this.#previousTime ?? Infinity)) this.#isNewestFirst = false;
-      this.#previousTime = time;
-      if (time !== undefined) {
-        this.#horizon = Math.min(time, this.#horizon ?? time);
-        this.clock.checkCreated(time, this.#options.service.clock.now());
-      }
+      this.#learnTime(time);
       if (!this.matcher.matchesCreated(lead, time)) continue;
-      const { id } = lead;
       if (id === undefined) this.#withoutId += 1;
-      else batch.push({ id, createdAt, bytes: lead.bytes });
+      else batch.push({ id, createdAt, bytes });
       if (batch.length === batchSize) {
         yield batch;
         batch = [];
@@ -201,5 +193,13 @@ export class Audit {
     }
     this.listedCount += leads.length;
     if (batch.length > 0) yield batch;
+  }
+
+  #learnTime(time: number | undefined): void {
+    if (time === undefined || time > (this.#previousTime ?? Infinity)) this.#isNewestFirst = false;
+    this.#previousTime = time;
+    if (time === undefined) return;
+    this.#horizon = Math.min(time, this.#horizon ?? time);
+    this.clock.returnIfDisproven(time, this.#options.service.clock.now());
   }
 }

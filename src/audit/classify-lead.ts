@@ -71,15 +71,17 @@ export interface AuditTimes {
 /** Clocks that differ by less agree: `Date` has whole seconds, and an answer takes a while. */
 export const agreeingMs = 60_000;
 
+const dayMs = 86_400_000;
 /** A creation time up to a day ahead comes from a clock that is wrong; one further in the future says nothing about an age. */
-const mostAheadMs = 86_400_000;
+const mostAheadMs = dayMs;
 
 /** A lead is taken to come at most a day before or after its creation time: clocks differ, and deliveries may be late. */
-export const clockMarginMs = 86_400_000;
+export const clockMarginMs = dayMs;
 
 /**
- * Undefined for a lead that is in order. `horizon`: the time at which the oldest lead was created that the service lists, ms;
- * undefined where it lists none.
+ * Judges the lead as if its delivery were over, and says so with a reservation while it may still be under way. Undefined for a
+ * lead that is in order. `horizon`: the time at which the oldest lead was created that the service lists, ms; undefined where it
+ * lists none.
  */
 export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: number): Finding | undefined {
   const { id, sides } = lead;
@@ -87,44 +89,44 @@ export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: numbe
   const isSame = sides.on === 'both' && sides.differing.length === 0 && !sides.isWaiting;
   if (isSame && lead.receivedAt === undefined) return undefined;
   const created = readCreatedAt(lead.createdAt);
-  // Leads were received by another clock than the service's, by which they are judged.
   const receivedAt = lead.receivedAt === undefined ? undefined : lead.receivedAt + times.clockAheadMs;
   const lifetime = { created, receivedAt };
   const isTest = sides.on === 'inbox' && isTestId(id);
-  const settled = isTest
-    ? ({ class: 'test', reason: null } as const)
-    : classOfSettled(sides, lifetime, times, horizon);
-  if (settled === undefined) return undefined;
-  const isYoung = !isTest && isUnderWay(sides, lifetime, times);
+  const judgement: Judgement | undefined = isTest
+    ? { class: 'test', reason: null }
+    : judgeAsSettled(sides, lifetime, times, horizon);
+  if (judgement === undefined) return undefined;
+  const isUnsettled = !isTest && mayBeUnderWay(sides, lifetime, times);
   return {
-    class: isYoung ? 'unsettled' : settled.class,
+    class: isUnsettled ? 'unsettled' : judgement.class,
     id,
-    fields: settled.fields ?? null,
+    fields: judgement.fields ?? null,
     createdAt: lead.createdAt ?? null,
     receivedAt: isoTime(lead.receivedAt),
-    reason: isYoung ? `${settled.youngAs ?? settled.class} so far` : settled.reason,
+    reason: isUnsettled ? `${judgement.classSoFar ?? judgement.class} so far` : judgement.reason,
   };
 }
 
-interface Settled {
+interface Judgement {
   readonly class: LeadClass;
   readonly fields?: readonly string[];
   readonly reason: string | null;
-  /** The class that a young lead would have so far, where that is another one. */
-  readonly youngAs?: LeadClass;
+  /** The class of the lead while it is unsettled, where that is another one. */
+  readonly classSoFar?: LeadClass;
 }
 
+/** Both times are by the service's clock. */
 interface Lifetime {
   readonly created: number | undefined;
   readonly receivedAt: number | undefined;
 }
 
-function classOfSettled(
+function judgeAsSettled(
   sides: LeadFacts['sides'],
   lifetime: Lifetime,
   times: AuditTimes,
   horizon: number | undefined,
-): Settled | undefined {
+): Judgement | undefined {
   const { created, receivedAt } = lifetime;
   const ageUnknown = created === undefined ? 'its age is unknown: createdAt is no known form of time' : null;
   switch (sides.on) {
@@ -140,14 +142,15 @@ function classOfSettled(
         : { class: 'refused', reason: sides.rejection };
     case 'listed-outside': {
       // A lead that came after the start of the audit may have been pulled, and judged as missing, before it came.
-      if (created === undefined || (receivedAt ?? 0) >= times.startedAt) return undefined;
+      const cameDuringAudit = (receivedAt ?? 0) >= times.startedAt;
+      if (created === undefined || cameDuringAudit) return undefined;
       return { class: 'different', reason: 'the service lists it outside of the window or the filters' };
     }
     case 'inbox': {
       // A list that goes back no further than the lead's creation may have dropped the lead for its age.
-      const earliestCreated = created ?? (receivedAt === undefined ? undefined : receivedAt - clockMarginMs);
-      if (horizon === undefined || (earliestCreated !== undefined && earliestCreated <= horizon)) {
-        return { class: 'beyond-horizon', reason: null, youngAs: 'extra' };
+      const earliestCreated = created ?? (receivedAt === undefined ? Infinity : receivedAt - clockMarginMs);
+      if (horizon === undefined || earliestCreated <= horizon) {
+        return { class: 'beyond-horizon', reason: null, classSoFar: 'extra' };
       }
       return {
         class: 'extra',
@@ -163,20 +166,22 @@ function classOfSettled(
  */
 function isLate({ created, receivedAt }: Lifetime, { clockAheadMs, lateAfterMs }: AuditTimes): boolean {
   if (created === undefined || receivedAt === undefined) return false;
-  const delays = [receivedAt - clockAheadMs - created, receivedAt - created];
-  const possible = delays.filter((ms) => ms >= -agreeingMs);
-  return possible.length > 0 && possible.every((ms) => ms > lateAfterMs);
+  const delayByService = receivedAt - created;
+  const delayByReceiver = delayByService - clockAheadMs;
+  const possibleDelays = [delayByReceiver, delayByService].filter((ms) => ms >= -agreeingMs);
+  return possibleDelays.length > 0 && possibleDelays.every((ms) => ms > lateAfterMs);
 }
 
-/** Whether its delivery may still be under way. A lead whose age is unknown is taken for an old one. */
-function isUnderWay(
+/** A lead whose age is unknown is taken for an old one. */
+function mayBeUnderWay(
   sides: LeadFacts['sides'],
   { created, receivedAt }: Lifetime,
   { startedAt, settledBefore }: AuditTimes,
 ): boolean {
-  const isUnsettled = (time: number | undefined): boolean =>
+  const isYoung = (time: number | undefined): boolean =>
     time !== undefined && time > settledBefore && time < startedAt + mostAheadMs;
-  if (sides.on !== 'inbox') return isUnsettled(created);
+  if (sides.on !== 'inbox') return isYoung(created);
   // A lead that came during the walk may belong to a place that the walk had passed.
-  return (receivedAt ?? 0) >= startedAt || isUnsettled(created ?? receivedAt);
+  const cameDuringAudit = (receivedAt ?? 0) >= startedAt;
+  return cameDuringAudit || isYoung(created ?? receivedAt);
 }

@@ -13,10 +13,18 @@ import {
   type UnreceivedClass,
 } from './classify-lead.ts';
 import { CarriedFields } from './carried-fields.ts';
-import { FindingSpool, leadSpool, plainSpool, type Spool, type TemporaryLead } from './temporary-leads.ts';
-import type { InboxReader } from '../inbox/inbox.ts';
-import type { IdField } from '../lead/find-leads.ts';
-import { type LeadAt, possibleLeads, readLead } from '../lead/read-leads.ts';
+import { FindingSpool, leadSpool, plainSpool, type Spool, type PulledLead } from './spool.ts';
+
+export interface ReceivedSide {
+  readonly leads: ReceivedLeads;
+  /** Classes that cannot be decided from this side, because only an inbox shows them. */
+  readonly undecidable: readonly LeadClass[];
+  readonly hasTimes: boolean;
+  /** The time at which the received leads were written down, ms; undefined where that is now. */
+  readonly writtenAt?: number | undefined;
+  /** Reasons of rejected deliveries, by the ids in their bodies: evidence that they came, and no more. */
+  rejections(): Promise<ReadonlyMap<string, string>>;
+}
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;
@@ -26,7 +34,7 @@ interface ComparisonOptions {
 }
 
 interface LeadPair {
-  readonly lead: TemporaryLead;
+  readonly lead: PulledLead;
   readonly stored: ReceivedLead;
 }
 
@@ -42,10 +50,14 @@ interface JudgedLeads {
 /** Leads that are looked up at once: so few that the garbage of a batch is collected before it becomes old, which costs more. */
 export const batchSize = 250;
 
-/** Compares pulled leads with what was received, batch by batch, and keeps what it finds. */
+/**
+ * Compares pulled leads with what was received. `add` looks a batch up and compares the leads that were received. `finish` looks
+ * the others up again, since deliveries went on meanwhile; those that are still not there were not received. At last it judges
+ * the differences that depend on all the pushes, or on a clock that was still in doubt.
+ */
 export class LeadComparer {
   readonly findings = new FindingSpool();
-  readonly unreceived: Readonly<Record<UnreceivedClass, Spool<TemporaryLead>>> = {
+  readonly unreceived: Readonly<Record<UnreceivedClass, Spool<PulledLead>>> = {
     refused: leadSpool(),
     missing: leadSpool(),
   };
@@ -57,18 +69,17 @@ export class LeadComparer {
     notCompared: 0,
   };
   readonly #options: ComparisonOptions;
-  /** Leads whose lookup is repeated at the end: they were not received, or outstanding for a target. */
+  /** Leads whose lookup is repeated at the end: they were not received, or waiting for a target. */
   readonly #retryLeads = leadSpool();
-  /** Leads whose differences or age can be judged only after all leads were compared. */
   readonly #deferredLeads = plainSpool<MatchedLead>();
   /** The fields that pushes carry: only one of these can be missing from a push. */
-  readonly #carried = new CarriedFields();
+  readonly #carriedFields = new CarriedFields();
 
   constructor(options: ComparisonOptions) {
     this.#options = options;
   }
 
-  async add(leads: readonly TemporaryLead[]): Promise<void> {
+  async add(leads: readonly PulledLead[]): Promise<void> {
     this.counts.pulled += leads.length;
     const rows = await this.#lookUp(leads);
     const pairs: LeadPair[] = [];
@@ -81,12 +92,11 @@ export class LeadComparer {
   }
 
   async finish(signal: AbortSignal): Promise<void> {
-    await this.#lookUpAgain(signal);
+    await this.#retryLookups(signal);
     await this.#judgeDeferredLeads(signal);
   }
 
-  /** Looks again for what was not received, since deliveries went on meanwhile. */
-  async #lookUpAgain(signal: AbortSignal): Promise<void> {
+  async #retryLookups(signal: AbortSignal): Promise<void> {
     const { received } = this.#options;
     if (this.#retryLeads.count === 0) return;
     // Rejections are read first: a delivery that is stored on a retry after that is found by the lookup.
@@ -107,10 +117,10 @@ export class LeadComparer {
   }
 
   async #judgeDeferredLeads(signal: AbortSignal): Promise<void> {
-    const isCarried = (path: string): boolean => this.#carried.has(path);
+    const isCarried = (path: string): boolean => this.#carriedFields.has(path);
     let judged = 0;
     for await (const { differing, absent, ...lead } of this.#deferredLeads.values()) {
-      const finding = this.#classOf(lead, [...differing, ...absent.filter(isCarried)]);
+      const finding = this.#findingOf(lead, [...differing, ...absent.filter(isCarried)]);
       if (finding !== undefined) await this.findings.add(finding);
       judged += 1;
       if (judged % batchSize !== 0) continue;
@@ -124,7 +134,7 @@ export class LeadComparer {
     for (const spool of spools) await spool.close();
   }
 
-  #lookUp(leads: readonly TemporaryLead[]): Promise<readonly (ReceivedLead | undefined)[]> {
+  #lookUp(leads: readonly PulledLead[]): Promise<readonly (ReceivedLead | undefined)[]> {
     return this.#options.received.leads.lookUp(leads.map(({ id }) => id));
   }
 
@@ -136,9 +146,11 @@ export class LeadComparer {
       this.counts.matched += 1;
       this.pulledSeqs.add(stored.seq);
       // An erased lead, and a bare id, have nothing that could be compared.
-      const isEqual = stored.digest === undefined || this.#isOfDigest(lead.bytes, stored.digest);
-      if (isEqual) this.#judge(pair, noDifference, judged);
-      else unequal.push(pair);
+      const hasContent = stored.digest !== undefined;
+      const received = hasContent ? this.#recordOfDigest(lead.bytes, stored.digest) : undefined;
+      if (received !== undefined) this.#carriedFields.add(received);
+      if (hasContent && received === undefined) unequal.push(pair);
+      else this.#judge(pair, noDifference, judged);
     }
     if (unequal.length > 0) await this.#compareBytes(unequal, judged);
     for (const finding of judged.findings) await this.findings.add(finding);
@@ -158,39 +170,33 @@ export class LeadComparer {
         continue;
       }
       const pushed = compact(body);
-      this.#carried.add(pushed);
+      this.#carriedFields.add(pushed);
       this.#judge(pair, differingFields(lead.bytes, pushed, comparison), judged);
     }
   }
 
-  /** Whether these bytes were received, as they are or without the delivery status, which is never compared. */
-  #isOfDigest(pulled: Uint8Array, digest: string): boolean {
+  /** The record as it was pulled, or without the delivery status, which is never compared; undefined if neither was received. */
+  #recordOfDigest(pulled: Uint8Array, digest: string): Buffer | undefined {
     const record = bufferOf(pulled);
     const { statusField } = this.#options.comparison;
     const candidates = [statusField.without(record), record];
-    const received = candidates.find((bytes) => hash('sha256', bytes, 'hex') === digest);
-    if (received === undefined) return false;
-    this.#carried.add(received);
-    return true;
+    return candidates.find((bytes) => hash('sha256', bytes, 'hex') === digest);
   }
 
-  /** Fills lists, since adding to a spool would take a promise for each lead. */
-  #judge(
-    { lead: { id, createdAt }, stored }: LeadPair,
-    fields: DifferingFields,
-    { findings, deferredLeads }: JudgedLeads,
-  ): void {
+  /** Fills the lists of `judged`, since adding to a spool would take a promise for each lead. */
+  #judge({ lead: { id, createdAt }, stored }: LeadPair, fields: DifferingFields, judged: JudgedLeads): void {
     const receivedAt = this.#options.received.hasTimes ? stored.receivedAt : undefined;
-    const { isWaiting } = stored;
-    const { differing, absent } = fields;
+    const lead = { id, createdAt, receivedAt, isWaiting: stored.isWaiting };
     const mayClockChange = this.#options.times().clockAheadMs < 0;
-    const finding = this.#classOf({ id, createdAt, receivedAt, isWaiting }, differing);
-    if (absent.length > 0 || mayClockChange) {
-      deferredLeads.push({ id, createdAt, receivedAt, isWaiting, differing, absent });
-    } else if (finding !== undefined) findings.push(finding);
+    if (fields.absent.length > 0 || mayClockChange) {
+      judged.deferredLeads.push({ ...lead, ...fields });
+      return;
+    }
+    const finding = this.#findingOf(lead, fields.differing);
+    if (finding !== undefined) judged.findings.push(finding);
   }
 
-  #classOf(
+  #findingOf(
     { id, createdAt, receivedAt, isWaiting }: Omit<MatchedLead, keyof DifferingFields>,
     fields: readonly string[],
   ): Finding | undefined {
@@ -199,7 +205,7 @@ export class LeadComparer {
     return classifyLead({ id, createdAt, receivedAt, sides }, this.#options.times());
   }
 
-  async #addUnreceived(lead: TemporaryLead, rejection: string | undefined): Promise<void> {
+  async #addUnreceived(lead: PulledLead, rejection: string | undefined): Promise<void> {
     const { id, createdAt } = lead;
     const facts: LeadFacts = { id, createdAt, sides: { on: 'service', rejection } };
     const finding = classifyLead(facts, this.#options.times());
@@ -209,42 +215,4 @@ export class LeadComparer {
       await this.unreceived[finding.class].add(lead);
     }
   }
-}
-
-export interface LeadsInBodies {
-  readonly leadAt: LeadAt;
-  readonly idField: IdField;
-}
-
-export interface ReceivedSide {
-  readonly leads: ReceivedLeads;
-  /** Classes that cannot be decided from this side, because only an inbox shows them. */
-  readonly undecidable: readonly LeadClass[];
-  readonly hasTimes: boolean;
-  /** The time at which the received leads were written down, ms; undefined where that is now. */
-  readonly writtenAt?: number | undefined;
-  /** Reasons of rejected deliveries, by the ids in their bodies: evidence that they came, and no more. */
-  rejections(): Promise<ReadonlyMap<string, string>>;
-}
-
-/** Reasons of the rejected deliveries that the inbox keeps, by the ids of their leads; the newest reason counts. */
-export async function rejectionsIn(
-  inbox: Pick<InboxReader, 'list'>,
-  place: LeadsInBodies,
-): Promise<ReadonlyMap<string, string>> {
-  const reasons = new Map<string, string>();
-  for await (const { leadId, body, reason = 'rejected' } of inbox.list({ verdicts: ['rejected'] })) {
-    for (const id of leadId === undefined ? idsInBody(body, place) : [leadId]) {
-      if (!reasons.has(id)) reasons.set(id, reason);
-    }
-  }
-  return reasons;
-}
-
-/** The body may be a forgery. The inbox keeps only the start of a long one, which is no JSON and gives no id. */
-function idsInBody(body: Uint8Array, { leadAt, idField }: LeadsInBodies): readonly string[] {
-  return possibleLeads(body, leadAt, idField).flatMap((lead) => {
-    const read = readLead(lead, idField);
-    return read.ok ? (read.lead.id ?? []) : [];
-  });
 }

@@ -30,8 +30,8 @@ interface RepairOptions {
   /** The service's base URL, for what is stored. */
   readonly baseUrl: URL;
   readonly delivery: LeadDelivery | undefined;
-  /** The ids of leads that the receiver acknowledged, also in earlier rounds: none of them is delivered again. */
-  readonly sent: Set<string>;
+  /** The ids of leads that the receiver acknowledged in earlier rounds: none is delivered again. A repair adds its own. */
+  readonly acknowledgedEver: Set<string>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
@@ -48,17 +48,18 @@ interface LostLead {
 const concurrency = 4;
 
 /** A receiver is left alone after this many failed leads in a row, or after this silence. */
-const mostFailures = 20;
+const mostFailuresInRow = 20;
 /** Longer than any wait that a receiver may ask for, which is ten minutes. */
 const longestSilenceMs = 11 * 60_000;
 
 /** In milliseconds. Where a receiver fails half the time, one lead in a million stays undelivered after three minutes. */
 const waits = [1, 2, 4, 8, ...Array.from({ length: 15 }, () => 10)].map((seconds) => seconds * 1000);
-const attemptsWithoutSuccess = 5;
+const mostAttemptsBeforeSuccess = 5;
 
 /**
- * Delivers or stores the leads that an audit found refused or missing, or both, and then looks up which of them the inbox
- * has. A failure on the way ends it, and is not thrown: the leads before it count.
+ * Repairs the leads that an audit found refused or missing. They are delivered, and stored in the inbox once the receiver has
+ * acknowledged them; without a receiver they are only stored. At last it looks up which of them the inbox has. A failure on the
+ * way ends the work, and is kept and not thrown: the leads before it count.
  */
 export class Repair {
   /** The leads that the inbox has now; where nothing shows that, those that the receiver has acknowledged. */
@@ -71,29 +72,30 @@ export class Repair {
   /** Leads that were acknowledged in an earlier round, and that are still not in the inbox. */
   sentBefore = 0;
   readonly #options: RepairOptions;
-  readonly #ids: string[] = [];
+  /** All leads of the audit's findings that were looked at, whatever became of them. */
+  readonly #visitedIds: string[] = [];
   /** Ends the deliveries before all were tried. */
   readonly #stop = new AbortController();
-  /** The inbox stores those together that are acknowledged at the same time. */
-  readonly #storing: Promise<void>[] = [];
-  /** Leads that were given up since a lead was last acknowledged. */
-  #failures = 0;
-  #acknowledgedAt: number;
+  /** No delivery waits for these, so that the inbox stores together what is acknowledged at the same time. */
+  readonly #pendingStores: Promise<void>[] = [];
+  /** Leads that were given up since a lead was last acknowledged, as far as the receiver would answer any lead so. */
+  #failuresInRow = 0;
+  #lastSuccessAt: number;
 
   constructor(options: RepairOptions) {
     this.#options = options;
-    this.#acknowledgedAt = options.clock.steady();
+    this.#lastSuccessAt = options.clock.steady();
   }
 
   async run(): Promise<void> {
-    const { delivery, sent, isLive } = this.#options;
-    await this.#attempt(delivery === undefined ? this.#storeAll() : this.#deliverAll(delivery));
-    for (const id of this.acknowledged) sent.add(id);
-    if (isLive) await this.#attempt(this.#lookUpRepaired());
+    const { delivery, acknowledgedEver, isLive } = this.#options;
+    await this.#keepFailure(delivery === undefined ? this.#storeAll() : this.#deliverAll(delivery));
+    for (const id of this.acknowledged) acknowledgedEver.add(id);
+    if (isLive) await this.#keepFailure(this.#lookUpRepaired());
     else this.repaired = this.acknowledged;
   }
 
-  async #attempt(work: Promise<void>): Promise<void> {
+  async #keepFailure(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
@@ -101,9 +103,9 @@ export class Repair {
     }
   }
 
-  /** Looks each batch up once more just before it is yielded. */
-  async *#lostLeads(): AsyncGenerator<readonly LostLead[]> {
-    const { audit, received, sent } = this.#options;
+  /** Looks each batch up once more just before it is yielded, and counts the leads that need no repair. */
+  async *#takeLostLeads(): AsyncGenerator<readonly LostLead[]> {
+    const { audit, received, acknowledgedEver } = this.#options;
     for (const kind of unreceivedClasses) {
       for await (const leads of audit.unreceived(kind)) {
         const stored = await received.lookUp(leads.map(({ id }) => id));
@@ -112,9 +114,9 @@ export class Repair {
           if (stored[i] !== undefined) {
             this.arrived += 1;
             this.repaired.add(id);
-          } else if (sent.has(id)) this.sentBefore += 1;
+          } else if (acknowledgedEver.has(id)) this.sentBefore += 1;
           else lost.push({ leadId: id, body: bytes });
-          this.#ids.push(id);
+          this.#visitedIds.push(id);
         }
         yield lost;
       }
@@ -123,14 +125,14 @@ export class Repair {
 
   async #storeAll(): Promise<void> {
     const { signal, onProgress } = this.#options;
-    for await (const leads of this.#lostLeads()) {
+    for await (const leads of this.#takeLostLeads()) {
       if (signal.aborted) break;
       await this.#store(leads);
-      onProgress(this.#ids.length);
+      onProgress(this.#visitedIds.length);
     }
   }
 
-  /** Stores leads, marked as backfilled, except for those that the inbox has. */
+  /** Stores leads that the inbox lacks, marked as backfilled. */
   async #store(leads: readonly LostLead[]): Promise<void> {
     const { inbox, baseUrl, clock } = this.#options;
     if (inbox === undefined) return;
@@ -146,12 +148,11 @@ export class Repair {
     );
   }
 
-  /** Delivers each lead until it is acknowledged, by the schedule. */
   async #deliverAll({ url, signer, ...connection }: LeadDelivery): Promise<void> {
     const { clock, random, signal } = this.#options;
     const poster = createPoster({ ...connection, connections: concurrency });
     const { failure } = await runDeliveries({
-      source: outgoingDeliveries(oneByOne(this.#lostLeads()), url.href, 1, random),
+      source: outgoingDeliveries(oneByOne(this.#takeLostLeads()), url.href, 1, random),
       sender: createSender({ signer, schedule: this.#schedule, poster, clock }),
       concurrency,
       clock,
@@ -159,7 +160,7 @@ export class Repair {
       onAttempt: (timed) => this.#onAttempt(timed),
     });
     poster.close();
-    await Promise.all(this.#storing);
+    await Promise.all(this.#pendingStores);
     this.failure ??= failure?.error;
   }
 
@@ -169,34 +170,35 @@ export class Repair {
     this.tally.add(timed);
     onProgress(this.tally.acknowledged + this.tally.failed);
     if (outcome === 'acknowledged') {
-      this.#failures = 0;
-      this.#acknowledgedAt = clock.steady();
+      this.#failuresInRow = 0;
+      this.#lastSuccessAt = clock.steady();
       this.acknowledged.add(delivery.leadId);
-      this.#storing.push(this.#storeDelivered(delivery));
+      this.#pendingStores.push(this.#storeDelivered(delivery));
       return;
     }
+    const isGivenUp = retryInMs === undefined;
     // Before anything was acknowledged, the receiver may refuse whatever it gets.
-    const isGeneral = this.acknowledged.size === 0 || failsAnyLead(result);
-    if (retryInMs === undefined && isGeneral) this.#failures += 1;
-    const silenceMs = clock.steady() - this.#acknowledgedAt;
-    if (this.#failures >= mostFailures || silenceMs > longestSilenceMs) this.#stop.abort();
+    const concernsAnyLead = this.acknowledged.size === 0 || failsAnyLead(result);
+    if (isGivenUp && concernsAnyLead) this.#failuresInRow += 1;
+    const silenceMs = clock.steady() - this.#lastSuccessAt;
+    if (this.#failuresInRow >= mostFailuresInRow || silenceMs > longestSilenceMs) this.#stop.abort();
   }
 
   async #storeDelivered(lead: LostLead): Promise<void> {
-    await this.#attempt(this.#store([lead]));
+    await this.#keepFailure(this.#store([lead]));
     if (this.failure !== undefined) this.#stop.abort();
   }
 
   /** A delivery is tried again only where that may help, and only a few times before anything was acknowledged. */
   readonly #schedule: RetrySchedule = (number, result) => {
-    const isHopeless = this.acknowledged.size === 0 && number >= attemptsWithoutSuccess;
-    if (isHopeless || !mayPass(result)) return undefined;
+    const isHopeless = this.acknowledged.size === 0 && number >= mostAttemptsBeforeSuccess;
+    if (isHopeless || !mayPassLater(result)) return undefined;
     return waitsAskedFor(waits, () => this.#options.clock.now())(number, result);
   };
 
   async #lookUpRepaired(): Promise<void> {
-    for (let start = 0; start < this.#ids.length; start += batchSize) {
-      const ids = this.#ids.slice(start, start + batchSize);
+    for (let start = 0; start < this.#visitedIds.length; start += batchSize) {
+      const ids = this.#visitedIds.slice(start, start + batchSize);
       const stored = await this.#options.received.lookUp(ids);
       for (const [i, id] of ids.entries()) if (stored[i] !== undefined) this.repaired.add(id);
     }
@@ -207,12 +209,12 @@ async function* oneByOne<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerato
   for await (const batch of batches) yield* batch;
 }
 
-/** Whether the receiver would answer any other lead in the same way. */
+/** Whether it is the receiver that fails, and not this lead. */
 const failsAnyLead = (result: PostResult): boolean =>
   !result.ok || result.status >= 500 || result.status === 410 || result.status === 429;
 
 /** A certificate that is not trusted, a wrong secret, a path that is not there or an odd answer stay as they are. */
-const mayPass = (result: PostResult): boolean =>
+const mayPassLater = (result: PostResult): boolean =>
   result.ok
     ? result.status >= 500 || [408, 425, 429].includes(result.status)
     : !/CERT|SIGNATURE|ISSUER|SSL|EPROTO|^HPE_|^UNASKED_CONTINUE$/.test(result.code);

@@ -16,16 +16,18 @@ interface UnlistedOptions {
   readonly filter: LeadFilter;
 }
 
-/** The list of the service. */
 interface ServiceList {
   readonly ids: IdSet;
   /** The time at which its oldest lead was created, ms; undefined where no lead says it. */
   readonly horizon: number | undefined;
 }
 
-/** Received leads that the service does not list, or lists outside of the window or the filters. */
+/**
+ * Finds received leads that the service does not list, or lists outside of the window or the filters. Those with a body are read
+ * and judged first; those whose body was pruned follow, by id and time of receipt alone.
+ */
 export class UnlistedLeads {
-  /** Received leads that are not listed, or are listed outside of the window or the filters, and got a finding. */
+  /** Leads that got a finding. */
   judgedCount = 0;
   /** Leads whose body was pruned, while a filter would have to see it. */
   notJudged = 0;
@@ -42,23 +44,22 @@ export class UnlistedLeads {
   async find(list: ServiceList): Promise<void> {
     const { received, filter, service } = this.#options;
     const { matches } = leadFilter(filter);
-    let arePruned = false;
-    // A lead may come up to a day before its creation time; times of receipt are by the receiver's clock.
-    const firstReceipt = received.hasTimes ? this.#windowStart - clockMarginMs : 0;
-    for await (const seqs of received.leads.seqsSince(firstReceipt)) {
+    let hasPruned = false;
+    const earliestReceipt = received.hasTimes ? this.#windowStart - clockMarginMs : 0;
+    for await (const seqs of received.leads.seqsSince(earliestReceipt)) {
       const unlisted = seqs.filter((seq) => !this.#comparer.pulledSeqs.has(seq));
       for (let start = 0; start < unlisted.length; start += batchSize) {
         const batch = unlisted.slice(start, start + batchSize);
         const leads = await received.leads.leadsBySeq(batch);
-        // Leads whose body was pruned are left out here: they are judged at the end, by id and time alone.
-        arePruned ||= leads.length < batch.length;
+        // The store leaves out leads whose body was pruned.
+        hasPruned ||= leads.length < batch.length;
         for (const lead of leads) await this.#judge(lead, matches, list);
       }
       // SQLite answers within one turn of the event loop: Ctrl-C would not be noticed before the end.
       await setImmediate();
       service.signal.throwIfAborted();
     }
-    if (arePruned) await this.#judgePruned(list);
+    if (hasPruned) await this.#judgePruned(list);
   }
 
   async #judge(stored: StoredLead, matches: LeadMatcher['matches'], list: ServiceList): Promise<void> {
@@ -66,7 +67,7 @@ export class UnlistedLeads {
     const { createdAt } = record;
     const receivedAt = this.#options.received.hasTimes ? stored.receivedAt : undefined;
     // A lead that does not say when it was created counts by when it came.
-    if (readCreatedAt(createdAt) === undefined && !this.#isWithin(receivedAt)) return;
+    if (readCreatedAt(createdAt) === undefined && !this.#mayBeInWindow(receivedAt)) return;
     if (!matches(record)) return;
     const sides: LeadFacts['sides'] = list.ids.has(stored.leadId)
       ? { on: 'listed-outside' }
@@ -86,21 +87,20 @@ export class UnlistedLeads {
     return (this.#options.filter.since ?? 0) - this.#clock.times.clockAheadMs;
   }
 
-  #isWithin(receivedAt: number | undefined): boolean {
+  #mayBeInWindow(receivedAt: number | undefined): boolean {
     const { until = Infinity } = this.#options.filter;
     if (receivedAt === undefined) return true;
     return receivedAt >= this.#windowStart && receivedAt < until - this.#clock.times.clockAheadMs;
   }
 
-  /** Judges leads without a body, of which only the id and the time at which they came are left. */
   async #judgePruned(list: ServiceList): Promise<void> {
     const { received, filter, service } = this.#options;
-    // The other filters need the body.
-    const isJudged = filter.categories.length === 0 && filter.where.length === 0;
+    const needsBody = filter.categories.length > 0 || filter.where.length > 0;
     for await (const leads of received.leads.prunedSince(this.#windowStart)) {
       for (const { leadId: id, seq, receivedAt } of leads) {
-        if (this.#comparer.pulledSeqs.has(seq) || list.ids.has(id) || !this.#isWithin(receivedAt)) continue;
-        if (!isJudged) {
+        const isListed = this.#comparer.pulledSeqs.has(seq) || list.ids.has(id);
+        if (isListed || !this.#mayBeInWindow(receivedAt)) continue;
+        if (needsBody) {
           this.notJudged += 1;
           continue;
         }

@@ -1,4 +1,6 @@
-import type { CheckSession, Exchange } from './session.ts';
+import { formatDuration } from '../time/time-text.ts';
+import { type Answer, isCutOff } from './exchange.ts';
+import { type CheckRequest, type CheckSession, type Exchange, isAcknowledged } from './session.ts';
 
 /**
  * `must` is what the specification demands of a receiver (section 4.2), `should` is what keeps it safe and reachable,
@@ -22,6 +24,7 @@ export type Requirement = 'credential' | 'time' | 'nonce' | 'oracle';
 /** A probe asks a receiver one question: it sends something, and expects certain answers. */
 export interface Probe {
   readonly name: string;
+  /** The section of the specification, such as `4.2 rule 3`. */
   readonly rule: string;
   readonly level: (typeof levels)[number];
   readonly expected: string;
@@ -36,7 +39,7 @@ export interface Probe {
 
 type Row = Pick<Probe, 'name' | 'expected' | 'hint' | 'run'> & Partial<Probe>;
 
-/** The probes of one group; each row overrides the values that the group has in common. */
+/** The probes of one group, named `group.row`; each row overrides the values that the group has in common. */
 export const probeGroup = (
   group: string,
   common: Pick<Probe, 'rule' | 'level'> & Partial<Probe>,
@@ -52,3 +55,67 @@ export const worstOf = (findings: readonly Finding[]): Finding =>
     (worst, finding) => (results.indexOf(finding.result) > results.indexOf(worst.result) ? finding : worst),
     skipped('it does not apply to this scheme'),
   );
+
+type RequestsOf = (session: CheckSession) => CheckRequest | readonly CheckRequest[];
+
+/** Runs a probe whose requests must be acknowledged: 2xx to each of them. */
+export const acknowledges = (requestsOf: RequestsOf): Probe['run'] => judgesEach(requestsOf, expectAccepted);
+
+/** Runs a probe whose requests must be refused: 4xx to each of them. A 5xx counts as `serverError`. */
+export const refuses = (requestsOf: RequestsOf, serverError?: 'fail' | 'warn'): Probe['run'] =>
+  judgesEach(requestsOf, (exchange) => expectRefused(exchange, serverError));
+
+/** All forms are sent at the same time; the finding is that of the worst answer, and names its form. */
+const judgesEach =
+  (requestsOf: RequestsOf, judge: (exchange: Exchange) => Finding): Probe['run'] =>
+  async (session) => {
+    const findings = [requestsOf(session)].flat().map(async (request) => {
+      const finding = judge(await session.send(request));
+      return request.form === undefined ? finding : { ...finding, seen: `${finding.seen} ${request.form}` };
+    });
+    return worstOf(await Promise.all(findings));
+  };
+
+function describeAnswer({ status, error = '', isWhole, ms }: Answer): string {
+  if (status !== undefined)
+    return `it answered ${status}${isWhole ? '' : ', and the answer did not end in time'}`;
+  if (error === 'timeout' || error === 'aborted') return `no answer within ${formatDuration(ms)}`;
+  if (error === 'ECONNREFUSED') return 'nothing listens there any more (ECONNREFUSED)';
+  if (error.startsWith('HPE_')) return `its answer is not HTTP that can be read (${error})`;
+  if (/^(ECONNRESET|EPIPE)$/.test(error)) return `the connection was closed without an answer (${error})`;
+  return `no answer (${error})`;
+}
+
+/** A rate limit is no answer to what was asked. */
+const rateLimited = (exchange: Exchange): Finding => ({
+  result: 'fail',
+  seen: 'it answered 429, so nothing is proved',
+  exchange,
+  hint: 'raise the rate limit for this run, or run fewer probes with --only',
+});
+
+export function expectAccepted(exchange: Exchange): Finding {
+  const { answer } = exchange;
+  if (answer.status === 429) return rateLimited(exchange);
+  const isAccepted = isAcknowledged(exchange) && answer.isWhole;
+  return { result: isAccepted ? 'pass' : 'fail', seen: describeAnswer(answer), exchange };
+}
+
+/**
+ * Judges a request that must be refused with a status of 4xx. A redirect and a closed connection are warnings, since nothing was
+ * accepted. A 5xx counts as `serverError`: the service would deliver the request again.
+ */
+export function expectRefused(exchange: Exchange, serverError: 'fail' | 'warn' = 'fail'): Finding {
+  const { answer } = exchange;
+  if (answer.status === 429) return rateLimited(exchange);
+  return { result: resultOfRefusal(answer, serverError), seen: describeAnswer(answer), exchange };
+}
+
+function resultOfRefusal(answer: Answer, serverError: 'fail' | 'warn'): Finding['result'] {
+  const { status, isWhole } = answer;
+  if (status === undefined) return isCutOff(answer) ? 'warn' : 'fail';
+  if (!isWhole) return 'fail';
+  if (status >= 500) return serverError;
+  if (status >= 400) return 'pass';
+  return status >= 300 ? 'warn' : 'fail';
+}

@@ -57,7 +57,7 @@ it('sends no lead again that was acknowledged before the inbox was out of sight'
       signer: { scheme: unverified, key: undefined },
     },
     mostLeads: 100,
-    sent: new Set(),
+    acknowledgedEver: new Set(),
   };
   let isAway = true;
   const away = new ServiceError('the database does not answer');
@@ -83,7 +83,7 @@ it('counts no lead that came by itself as stored, where the inbox fails then', a
     const received = { seq: 1, receivedAt: clock.now(), digest: undefined, isWaiting: false };
     return Promise.resolve(ids.map((id) => (id === 'c' ? undefined : received)));
   });
-  const plan = { delivery: undefined, mostLeads: 100, sent: new Set<string>() };
+  const plan = { delivery: undefined, mostLeads: 100, acknowledgedEver: new Set<string>() };
   expect(await repairFindings(sides, plan, contextOf(said))).toEqual({
     failure: away,
     repaired: new Set(['a', 'b']),

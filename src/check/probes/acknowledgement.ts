@@ -1,7 +1,6 @@
 import { formatDuration } from '../../time/time-text.ts';
 import { isCutOff } from '../exchange.ts';
-import { acknowledges, expectAccepted } from '../judge-answers.ts';
-import { type Probe, probeGroup, skipped } from '../probe.ts';
+import { acknowledges, expectAccepted, type Probe, probeGroup, skipped } from '../probe.ts';
 import { type CheckSession, type Exchange, isAcknowledged } from '../session.ts';
 
 /** Most other probes say something only about a receiver that passes this one. */

@@ -10,8 +10,7 @@ import {
   withForeignSignature,
   withoutProof,
 } from '../credential.ts';
-import { refuses } from '../judge-answers.ts';
-import { type Probe, probeGroup } from '../probe.ts';
+import { type Probe, probeGroup, refuses } from '../probe.ts';
 import type { CheckRequest, CheckSession } from '../session.ts';
 
 /** A 5xx to a bad credential is a warning: it should be a 4xx, but the receiver accepted nothing. */

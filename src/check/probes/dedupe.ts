@@ -1,6 +1,5 @@
 import { forgedDelivery } from '../credential.ts';
-import { expectAccepted, expectRefused } from '../judge-answers.ts';
-import { type Finding, probeGroup, skipped, worstOf } from '../probe.ts';
+import { expectAccepted, expectRefused, type Finding, probeGroup, skipped, worstOf } from '../probe.ts';
 import { type CheckSession, type Exchange, isAcknowledged, type TestLead } from '../session.ts';
 import { afterFirst } from './replay.ts';
 

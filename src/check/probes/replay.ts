@@ -1,5 +1,13 @@
-import { acknowledges, expectAccepted, expectRefused, refuses } from '../judge-answers.ts';
-import { type Finding, type Probe, probeGroup, worstOf } from '../probe.ts';
+import {
+  acknowledges,
+  expectAccepted,
+  expectRefused,
+  type Finding,
+  type Probe,
+  probeGroup,
+  refuses,
+  worstOf,
+} from '../probe.ts';
 import { type CheckRequest, type CheckSession, deliveryId, type TestLead } from '../session.ts';
 
 const hourMs = 3_600_000;

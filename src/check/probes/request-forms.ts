@@ -1,7 +1,6 @@
 import { testIdPrefixes } from '../../lead/raw-lead.ts';
 import { withContentType } from '../credential.ts';
-import { acknowledges, refuses } from '../judge-answers.ts';
-import { probeGroup } from '../probe.ts';
+import { acknowledges, probeGroup, refuses } from '../probe.ts';
 import type { CheckRequest, CheckSession } from '../session.ts';
 
 export const bodyProbes = probeGroup('body', { rule: '4.2 rule 1', level: 'should' }, [

@@ -1,6 +1,5 @@
 import type { Audit } from '../../audit/audit.ts';
 import {
-  allClasses,
   type Finding,
   meanings,
   openClasses,
@@ -8,13 +7,12 @@ import {
   unlistedClasses,
 } from '../../audit/classify-lead.ts';
 import type { Context } from '../../context.ts';
-import type { LeadFilter } from '../../lead/filter.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable } from '../../output/table.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { type Palette, paletteFor, terminalWidth, wrapWidth, wrap } from '../../output/terminal/terminal.ts';
-import { isoTime } from '../../time/time-text.ts';
+import type { AuditSummary } from './summary.ts';
 
 export interface AuditResult {
   readonly audit: Pick<Audit, 'findings' | 'unreceived'>;
@@ -166,39 +164,3 @@ export async function printJson(
   await print(summary);
   await writer.end();
 }
-
-export type AuditSummary = ReturnType<typeof summarize>;
-
-export function summarize(
-  { pulled, received, matched, byClass, horizon, withoutId }: Audit['counts'],
-  { since, until }: Pick<LeadFilter, 'since' | 'until'>,
-  repaired: number,
-) {
-  return {
-    type: 'summary',
-    window: { since: isoTime(since), until: isoTime(until) },
-    horizon: isoTime(horizon),
-    pulled,
-    received,
-    matched,
-    byClass: Object.fromEntries(allClasses.map((kind) => [kind, byClass[kind]])) as typeof byClass,
-    withoutId,
-    repaired,
-  };
-}
-
-/**
- * Says why most of the received leads cannot be judged: the service does not list leads that old. Undefined where it lists
- * enough of them.
- */
-export function horizonDoubt({ received, byClass, horizon }: AuditSummary): string | undefined {
-  const beyond = byClass['beyond-horizon'] ?? 0;
-  const compared = received - (byClass.test ?? 0);
-  if (beyond * 2 <= compared) return undefined;
-  const listed = horizon === null ? 'the service lists no lead' : `the service lists none before ${horizon}`;
-  return `most of what was received cannot be compared: ${grouped(beyond)} of ${counted(compared, 'lead', 'leads')} are older than the list, and ${listed}`;
-}
-
-/** Leads that are a reason for exit 7: those on which both sides do not agree, and those that cannot be compared by an id. */
-export const problemsIn = ({ byClass, withoutId }: Pick<AuditSummary, 'byClass' | 'withoutId'>): number =>
-  problemClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), withoutId);

@@ -22,7 +22,8 @@ export interface OpenedReceived extends ReceivedSide {
   close(): Promise<void>;
 }
 
-const oldMs = 3_600_000;
+/** A file that was written longer ago is mentioned. */
+const oldFileMs = 3_600_000;
 
 /** A bare id says nothing of these classes, nor does it show that a lead should not be there. */
 const notShownByIds = allClasses.filter((kind) => kind !== 'missing' && kind !== 'unsettled');
@@ -43,7 +44,8 @@ export async function openReceivedFile(
   const database = await LeadDatabase.open();
   let undecidable: readonly LeadClass[] = ['refused', 'waiting', 'late'];
   try {
-    if (await read(file, database, leadAt, context)) {
+    const holdsIdsAlone = await fillDatabase(file, database, leadAt, context);
+    if (holdsIdsAlone) {
       undecidable = notShownByIds;
       messages.note('bare ids', `${name} holds ids alone: only what is missing can be told`);
     }
@@ -63,8 +65,8 @@ export async function openReceivedFile(
   };
 }
 
-/** Fills the database. Resolves to whether the file holds ids alone. */
-async function read(
+/** Resolves to whether the file holds ids alone. */
+async function fillDatabase(
   file: string,
   database: LeadDatabase,
   leadAt: LeadAt,
@@ -75,7 +77,7 @@ async function read(
   // The service's own records have the id where the list has it, and deliveries may have it elsewhere.
   const idNames = [...new Set([dialect.id ?? 'id', webhookId, 'id'])];
   const name = nameOf(file);
-  const { holdsIds, chunks } = await looksInto(chunksOf(file, context));
+  const { holdsIds, chunks } = await lookInto(chunksOf(file, context));
   const progress = showProgress(status, clock);
   let withoutId = 0;
   let repeated = 0;
@@ -146,28 +148,33 @@ async function* recordsIn(
   }
 }
 
-/** The leads of an object as a receiver reads them. An object that may be a lead, or an envelope, is a lead. */
+/**
+ * The leads of an object. It is read as a receiver reads a delivery, by each name of the id in turn. An object that has an id
+ * itself, and in which no lead is found, is a lead. A file may also have more leads in one object than a delivery may have.
+ */
 function leadsIn(object: Buffer, { leadAt, idNames }: Reading): readonly FileRecord[] {
-  const id = leadAt === 'auto' ? idAmong(object, idNames) : undefined;
-  const lead = { id, body: object };
-  // Most records have one id alone: nothing in them is a lead.
-  const keys = new Set(idNames.map((name) => `"${name.split('.').at(-1) ?? ''}"`));
-  const places = [...keys].flatMap((key) => [object.indexOf(key), object.lastIndexOf(key)]);
-  if (id !== undefined && new Set(places.filter((place) => place !== -1)).size === 1) return [lead];
+  const ownId = leadAt === 'auto' ? idAmong(object, idNames) : undefined;
+  const wholeObject = { id: ownId, body: object };
+  if (ownId !== undefined && hasOneIdKey(object, idNames)) return [wholeObject];
   for (const name of idNames) {
     const read = readLeads(object, leadAt, {}, { name });
-    if (!read.ok || (id !== undefined && read.leads.some(({ place }) => place === undefined))) continue;
-    return read.leads.map(({ lead: { id: leadId }, place }) => ({
-      id: leadId,
-      body: leadBytes(object, place),
-    }));
+    if (!read.ok) continue;
+    const isObjectItself = read.leads.some(({ place }) => place === undefined);
+    if (isObjectItself && ownId !== undefined) continue;
+    return read.leads.map(({ lead: { id }, place }) => ({ id, body: leadBytes(object, place) }));
   }
-  if (id !== undefined) return [lead];
-  // A file may have more leads in one object than a delivery.
+  if (ownId !== undefined) return [wholeObject];
   const bodies = idNames
     .map((name) => possibleLeads(object, leadAt, { name }))
     .find(({ length }) => length > 0);
-  return bodies?.map((body) => ({ id: idAmong(body, idNames), body })) ?? [lead];
+  return bodies?.map((body) => ({ id: idAmong(body, idNames), body })) ?? [wholeObject];
+}
+
+/** Most records have one id alone, so that nothing inside them is a lead. This finds out without parsing them. */
+function hasOneIdKey(object: Buffer, idNames: Reading['idNames']): boolean {
+  const keys = new Set(idNames.map((name) => `"${name.split('.').at(-1) ?? ''}"`));
+  const positions = [...keys].flatMap((key) => [object.indexOf(key), object.lastIndexOf(key)]);
+  return new Set(positions.filter((position) => position !== -1)).size === 1;
 }
 
 function idAmong(body: Uint8Array, idNames: Reading['idNames']): string | undefined {
@@ -185,18 +192,19 @@ async function lastWrite(file: string, { clock, messages }: Context): Promise<nu
   const stats = await stat(file).catch(() => undefined);
   if (stats?.isFile() !== true) return undefined;
   const now = clock.now();
-  if (now - stats.mtimeMs > oldMs) {
+  if (now - stats.mtimeMs > oldFileMs) {
     const age = formatDuration(now - stats.mtimeMs);
     messages.note('written', `${file} was written ${age} ago: leads created since then are not counted`);
   }
   return stats.mtimeMs;
 }
 
-const skippedBytes = /^(?:\xef\xbb\xbf)?\s*/;
+/** A byte order mark, as one character a byte, and white space. */
+const beforeContent = /^(?:\xef\xbb\xbf)?\s*/;
 
 /** Ids are bare or in quotes, so that the first byte tells objects from them. */
-async function looksInto(file: Chunks): Promise<{ readonly holdsIds: boolean; readonly chunks: Chunks }> {
-  const textOf = (bytes: Buffer): string => bytes.toString('latin1').replace(skippedBytes, '');
+async function lookInto(file: Chunks): Promise<{ readonly holdsIds: boolean; readonly chunks: Chunks }> {
+  const textOf = (bytes: Buffer): string => bytes.toString('latin1').replace(beforeContent, '');
   const { start, chunks } = await startOf(file, (bytes) => textOf(bytes) !== '');
   const text = textOf(start);
   return { holdsIds: text !== '' && !/^[{[]/.test(text), chunks };

@@ -15,11 +15,11 @@ import type { OpenedReceived } from './received-file.ts';
 import type { RepairFlagOptions } from './command.ts';
 
 export interface RepairPlan {
-  /** Left out where leads are only stored. */
+  /** Undefined where leads are only stored. */
   readonly delivery: (ResolvedTarget & LeadDelivery) | undefined;
   readonly mostLeads: number;
   /** Leads that the receiver acknowledged in an earlier round: another delivery would bring nothing new. */
-  readonly sent: Set<string>;
+  readonly acknowledgedEver: Set<string>;
 }
 
 /**
@@ -31,12 +31,12 @@ export async function openRepair(
   context: Context,
 ): Promise<RepairPlan | undefined> {
   const { takeIn, sendTo, maxRepair: mostLeads } = options;
-  const sent = new Set<string>();
-  if (sendTo === undefined) return takeIn ? { delivery: undefined, mostLeads, sent } : undefined;
+  const acknowledgedEver = new Set<string>();
+  if (sendTo === undefined) return takeIn ? { delivery: undefined, mostLeads, acknowledgedEver } : undefined;
   const target = await resolveTarget(sendTo, options, context);
   const { timeoutMs } = await context.settings();
   const signer = { ...(await resolveSigner(options, context)), headers: options.header };
-  return { delivery: { ...target, timeoutMs, signer }, mostLeads, sent };
+  return { delivery: { ...target, timeoutMs, signer }, mostLeads, acknowledgedEver };
 }
 
 export interface ComparedSides {
@@ -49,7 +49,7 @@ export interface ComparedSides {
 
 export type RepairedFindings = Pick<Repair, 'repaired' | 'failure'>;
 
-const nothing: RepairedFindings = { repaired: new Set(), failure: undefined };
+const nothingRepaired: RepairedFindings = { repaired: new Set(), failure: undefined };
 
 /**
  * Repairs what a whole audit has found, and says what it did, or why it did nothing: a list that may be incomplete proves
@@ -63,16 +63,16 @@ export async function repairFindings(
 ): Promise<RepairedFindings> {
   const { byClass } = audit.counts;
   const unreceived = unreceivedClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), 0);
-  if (plan === undefined || unreceived === 0) return nothing;
+  if (plan === undefined || unreceived === 0) return nothingRepaired;
   const whyNot = whyNotRepaired(audit.isProven, unreceived, plan.mostLeads);
   if (whyNot !== undefined) {
     messages.warn(`nothing was repaired: ${whyNot}`);
-    return nothing;
+    return nothingRepaired;
   }
-  const { delivery, sent } = plan;
+  const { delivery, acknowledgedEver } = plan;
   const progress = showProgress(status, clock);
   const repair = new Repair({
-    ...{ audit, baseUrl, delivery, sent, clock, random, signal },
+    ...{ audit, baseUrl, delivery, acknowledgedEver, clock, random, signal },
     received: received.leads,
     isLive: received.hasTimes,
     inbox: received.store,
@@ -85,19 +85,21 @@ export async function repairFindings(
     const leads = `leads that were acknowledged in an earlier round and are still not in ${received.name}`;
     messages.note('sent before', `${leads} are not sent again`);
   }
-  const count = unreceived - sentBefore - arrived;
-  const done = doneText(repair, count, delivery, received.name);
+  const triedCount = unreceived - sentBefore - arrived;
+  const done = doneText(repair, triedCount, delivery, received.name);
   const inFlight = delivery === undefined ? '' : '; what was in flight may have arrived as well';
   if (signal.aborted) messages.warn(`interrupted: ${done} before that${inFlight}`);
   signal.throwIfAborted();
-  if (count > 0) {
+  if (triedCount > 0) {
     messages.say(done);
-    noteUnacknowledged(repair, count, messages);
+    noteUnacknowledged(repair, triedCount, messages);
     noteUnseen(repair, received, messages);
   }
-  const unreached = delivery && repaired.size === 0 && tally.answered === 0 && tally.firstFailure;
-  if (failure !== undefined || !unreached) return { repaired, failure };
-  return { repaired, failure: notReached(unreached.result, delivery) };
+  const wasReached = repaired.size > 0 || tally.answered > 0;
+  const { firstFailure } = tally;
+  if (failure !== undefined || delivery === undefined || wasReached || firstFailure === undefined)
+    return { repaired, failure };
+  return { repaired, failure: notReached(firstFailure.result, delivery) };
 }
 
 type RepairContext = Pick<Context, 'clock' | 'random' | 'signal' | 'messages' | 'status'>;
@@ -114,27 +116,29 @@ function whyNotRepaired(isProven: boolean, unreceived: number, mostLeads: number
 
 function doneText(
   { repaired, arrived, acknowledged, failure }: Repair,
-  count: number,
+  triedCount: number,
   delivery: LeadDelivery | undefined,
   name: string,
 ): string {
   if (delivery !== undefined)
-    return `${grouped(acknowledged.size)} of ${grouped(count)} leads acknowledged by ${delivery.url.origin}`;
+    return `${grouped(acknowledged.size)} of ${grouped(triedCount)} leads acknowledged by ${delivery.url.origin}`;
   const stored = failure === undefined ? 'stored' : 'seen stored';
-  return `${grouped(repaired.size - arrived)} of ${grouped(count)} leads ${stored} in ${name}`;
+  return `${grouped(repaired.size - arrived)} of ${grouped(triedCount)} leads ${stored} in ${name}`;
 }
 
 function noteUnacknowledged(
   { repaired, acknowledged, tally }: Repair,
-  count: number,
+  triedCount: number,
   messages: Pick<Context['messages'], 'warn'>,
 ): void {
   const { firstFailure, answered, failed } = tally;
-  const lacking = count - acknowledged.size;
-  if (firstFailure === undefined || lacking === 0 || (answered === 0 && repaired.size === 0)) return;
+  const lacking = triedCount - acknowledged.size;
+  // A receiver that was not reached at all is the error that ends the command.
+  const wasReached = answered > 0 || repaired.size > 0;
+  if (firstFailure === undefined || lacking === 0 || !wasReached) return;
   const leads = counted(lacking, 'lead was', 'leads were');
-  const end = lacking > failed ? `; after ${grouped(failed)} of them the others were not tried` : '';
-  messages.warn(`${leads} not acknowledged: ${whyNotAcknowledged(firstFailure.result)}${end}`);
+  const untried = lacking > failed ? `; after ${grouped(failed)} of them the others were not tried` : '';
+  messages.warn(`${leads} not acknowledged: ${whyNotAcknowledged(firstFailure.result)}${untried}`);
 }
 
 function noteUnseen(

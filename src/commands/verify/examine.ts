@@ -1,8 +1,9 @@
+import type { Capture } from '../../capture/capture.ts';
 import { type ConfigError, describe } from '../../errors.ts';
 import { fixFlags } from '../../output/explanation.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { Rejection } from '../../webhook/delivery-answer.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
+import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
 import type { Authentic, Key, Scheme, Verifier } from '../../webhook/scheme.ts';
 import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
@@ -16,16 +17,14 @@ export interface ReadSecrets extends Verifier {
   readonly unreadable: readonly { readonly key: Key; readonly error: ConfigError }[];
 }
 
+/** A delivery is judged for the time that the person chose, or else that of its capture, or else now; all in milliseconds. */
 export interface CheckTimes {
   readonly now: number;
-  /** The time that was asked for. */
   readonly chosen: number | undefined;
   readonly captured: number | undefined;
 }
 
-export const checkedAt = ({ now, chosen, captured }: CheckTimes): number => chosen ?? captured ?? now;
-
-export const nothingToExplain = { wouldMatch: null, explanation: null, tried: 0 };
+const nothingToExplain = { wouldMatch: null, explanation: null, tried: 0 };
 
 /**
  * Whether a delivery is genuine, check by check, as `listen` would check it, and the cause where it is not. Throws the
@@ -38,25 +37,21 @@ export function examine(
   platform: string,
 ): Verdict {
   const { scheme, keys, unreadable } = secrets;
+  const { receivedAt } = delivery;
   const verification = scheme.authenticate(delivery, keys);
   const checks = verification.ok
     ? checksOfMatch(verification, secrets, times)
     : checksOfRejection(verification, secrets);
-  if (checks.every(({ name, ok }) => ok === true || name === 'now'))
-    return { ok: true, reason: null, checks, ...nothingToExplain };
+  const isGenuine = checks.every(({ name, ok }) => ok === true || name === 'now');
+  if (isGenuine) return { ok: true, reason: null, checks, ...nothingToExplain };
   const searchKeys = unreadable.map(({ key }) => key);
-  const explanation = explain(delivery, { scheme, keys }, checkedAt(times), searchKeys);
-  const [first] = unreadable;
-  if (first !== undefined && keys.length === 0 && !explanation.isMatch) throw first.error;
-  const fault = verification.ok
-    ? checkTimestamp(verification, scheme.toleranceMs, checkedAt(times))
-    : verification;
+  const explanation = explain(delivery, { scheme, keys }, receivedAt, searchKeys);
+  const [firstUnreadable] = unreadable;
+  const hasNoKey = firstUnreadable !== undefined && keys.length === 0;
+  if (hasNoKey && !explanation.isMatch) throw firstUnreadable.error;
+  const fault = verification.ok ? checkTimestamp(verification, scheme.toleranceMs, receivedAt) : verification;
   return { ok: false, reason: fault.ok ? null : fault.reason, checks, ...explained(explanation, platform) };
 }
-
-/** The name of the check of the credential itself. */
-export const credentialCheck = ({ name }: Scheme): 'token' | 'signature' =>
-  name === 'token' ? 'token' : 'signature';
 
 const headerCheck = ({ credentialHeaders }: Scheme): Check => ({
   name: 'header',
@@ -64,16 +59,22 @@ const headerCheck = ({ credentialHeaders }: Scheme): Check => ({
   detail: `${credentialHeaders[0] ?? ''} came once and can be read`,
 });
 
+const credentialCheck = ({ name }: Scheme, ok: boolean | null, detail: string): Check => ({
+  name: name === 'token' ? 'token' : 'signature',
+  ok,
+  detail,
+});
+
 function checksOfMatch(
-  { key, timestamp }: Authentic,
+  { key: index, timestamp }: Authentic,
   { scheme, keys }: ReadSecrets,
   times: CheckTimes,
 ): readonly Check[] {
-  const old = key > 0 ? ': an old one, or one that the sender does not use yet' : '';
-  const which = keys.length === 1 ? '' : ` with secret ${key + 1} of ${keys.length}${old}`;
+  const remark = index > 0 ? ': an old one, or one that the sender does not use yet' : '';
+  const which = keys.length === 1 ? '' : ` with secret ${index + 1} of ${keys.length}${remark}`;
   return [
     headerCheck(scheme),
-    { name: credentialCheck(scheme), ok: true, detail: `matches${which}` },
+    credentialCheck(scheme, true, `matches${which}`),
     ...timeChecks(timestamp, scheme, times),
   ];
 }
@@ -82,14 +83,14 @@ function checksOfRejection(
   { reason, detail }: Rejection,
   { scheme, keys, unreadable }: ReadSecrets,
 ): readonly Check[] {
-  const checks = unreadable.map(({ error }): Check => ({
+  const secretChecks = unreadable.map(({ error }): Check => ({
     name: 'secret',
     ok: false,
     detail: describe(error).message,
   }));
-  if (reason !== 'wrong_credential') return [...checks, { name: 'header', ok: false, detail }];
-  checks.push(headerCheck(scheme));
-  return keys.length === 0 ? checks : [...checks, { name: credentialCheck(scheme), ok: false, detail }];
+  if (reason !== 'wrong_credential') return [...secretChecks, { name: 'header', ok: false, detail }];
+  const comparison = keys.length === 0 ? [] : [credentialCheck(scheme, false, detail)];
+  return [...secretChecks, headerCheck(scheme), ...comparison];
 }
 
 function explained(
@@ -98,8 +99,8 @@ function explained(
 ): Pick<Report, 'wouldMatch' | 'explanation' | 'tried'> {
   if (sentence === undefined || !isMatch) return { wouldMatch: null, explanation: sentence ?? null, tried };
   const flags = fix === undefined ? undefined : fixFlags(fix, platform);
-  const words = `${flags?.receiver ?? ''} ${flags?.capture ?? ''}`.trim();
-  return { wouldMatch: { what: sentence, fix: words === '' ? null : words }, explanation: null, tried };
+  const command = `${flags?.receiver ?? ''} ${flags?.capture ?? ''}`.trim();
+  return { wouldMatch: { what: sentence, fix: command === '' ? null : command }, explanation: null, tried };
 }
 
 /**
@@ -129,14 +130,30 @@ function timeChecks(
   return [{ name: 'time', ok: false, detail: then.detail }];
 }
 
-function ageText(timestamp: number, toleranceMs: number, times: CheckTimes): string {
-  const ageMs = checkedAt(times) - timestamp;
+function ageText(timestamp: number, toleranceMs: number, { now, chosen, captured }: CheckTimes): string {
+  const ageMs = (chosen ?? captured ?? now) - timestamp;
+  const usualMoment = captured === undefined ? 'now' : 'it was captured';
+  const moment = chosen === undefined ? usualMoment : 'the time asked for';
+  const age = `${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} ${moment}`;
   const tolerated = formatDuration(toleranceMs).replace(/ 0[smh]$/, '');
-  const age = `${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} ${momentText(times)}`;
   return `signed ${age}; ${tolerated} is tolerated`;
 }
 
-function momentText({ chosen, captured }: CheckTimes): string {
-  if (chosen !== undefined) return 'the time asked for';
-  return captured === undefined ? 'now' : 'it was captured';
+/** The credential's headers whose values are not in the capture, or were redacted when it was stored. */
+export const withheldHeaders = (capture: Capture, { credentialHeaders }: Scheme): readonly string[] =>
+  credentialHeaders.filter((name) => capture.withheld?.includes(name) === true || isRedacted(capture, name));
+
+const isRedacted = (capture: Pick<Delivery, 'rawHeaders'>, name: string): boolean =>
+  headerValues(capture, name).some((value) => value.includes('[redacted]'));
+
+/** The verdict on a delivery with withheld headers: only that they came can be shown. */
+export function withheldVerdict(delivery: Delivery, scheme: Scheme, names: readonly string[]): Verdict {
+  const why = names.some((name) => isRedacted(delivery, name))
+    ? 'was redacted when it was stored'
+    : 'is not in the capture, only the name of the variable that held it';
+  const checks: readonly Check[] = [
+    { name: 'header', ok: true, detail: `${names.join(' and ')} came` },
+    credentialCheck(scheme, null, `its value ${why}: nothing here shows who sent it`),
+  ];
+  return { ok: null, reason: 'withheld_credential', checks, ...nothingToExplain };
 }

@@ -1,23 +1,37 @@
 import { createReadStream, statSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { unreadable } from '../../files/errors.ts';
-import { type Capture, targetOf, valueOf } from '../../capture/capture.ts';
+import { bodyNote, type Capture, targetOf, valueOf } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
+import type { StoredDelivery } from '../../inbox/inbox.ts';
+import { maxRejectedBody } from '../../inbox/store-options.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
+import type { InboxFlags } from '../flags/shared-flags.ts';
+import { withInboxReader } from '../inbox/with-inbox.ts';
 import type { VerifyOptions } from './command.ts';
 
+/** Throws a `UsageError` where nothing names a capture and stdin is a terminal, or gives a secret. */
+export function rejectMissingCapture(options: VerifyOptions, { stdin }: Pick<Context, 'stdin'>): void {
+  const { file, id, body, header, secretFile, tokenFile } = options;
+  if (file !== undefined || id !== undefined || body !== undefined || header.length > 0) return;
+  if (stdin.isTTY !== true && ![...secretFile, ...tokenFile].includes('-')) return;
+  throw new UsageError('no capture is named', {
+    hint: "give a FILE, - for stdin, --id of the inbox, or --body with --header; see 'leads verify --help'",
+  });
+}
+
 /**
- * The delivery to check: from a file, stdin, the inbox or flags alone, and what flags say in its place.
- * `credentialHeaders`: by which it is recognized among several requests.
+ * The delivery to check, from a file, stdin, the inbox or flags alone. A part that a flag gives replaces that of the capture, and
+ * the notes on it. `credentialHeaders`: by which the delivery is recognized among several requests.
  */
 export async function openCapture(
   options: VerifyOptions,
   credentialHeaders: readonly string[],
   context: Context,
 ): Promise<Capture> {
-  const capture = await capturedBy(options, credentialHeaders, context);
+  const capture = await readSource(options, credentialHeaders, context);
   const { header: headers, url = capture.url } = options;
   const names = headers.map(([name]) => name.toLowerCase());
   const isReplaced = (name: string): boolean => names.includes(name.toLowerCase());
@@ -29,34 +43,33 @@ export async function openCapture(
     rawHeaders: [...capture.rawHeaders.filter(([name]) => !isReplaced(name)), ...headers],
     withheld: (capture.withheld ?? []).filter((name) => !isReplaced(name)),
     body: body ?? capture.body,
-    notes: capture.notes.filter(({ about }) =>
-      about === 'body' ? body === undefined : about !== 'headers' || headers.length === 0,
-    ),
+    notes: capture.notes.filter(({ about }) => {
+      if (about === 'body') return body === undefined;
+      return about !== 'headers' || headers.length === 0;
+    }),
   };
 }
 
-async function capturedBy(
+async function readSource(
   options: VerifyOptions,
   credentialHeaders: readonly string[],
   context: Context,
 ): Promise<Capture> {
   const { file, id, body, header, entry } = options;
-  if (id !== undefined) {
-    const { storedCapture } = await import('./stored-capture.ts');
-    return storedCapture(id, options, context);
-  }
-  if (file === undefined && (body !== undefined || header.length > 0)) return fromFlags;
+  if (id !== undefined) return storedCapture(id, options, context);
+  if (file === undefined && (body !== undefined || header.length > 0)) return emptyCapture;
   const bytes = await readBounded(file ?? '-', 'the capture', context);
   const readFile = (path: string): Promise<Uint8Array> => {
     // A stranger wrote the capture, and reading a device or a pipe may never end.
-    const isOther = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-    if (isOther) throw new DataError(`the body that the capture names is no file: ${path}`);
+    const isNoFile = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+    if (isNoFile) throw new DataError(`the body that the capture names is no file: ${path}`);
     return readBounded(path, 'the body that the capture names', context, 'give it with --body FILE');
   };
   return readCapture(bytes, { entry, credentialHeaders, readFile });
 }
 
-const fromFlags: Capture = {
+/** The flags give all that is in it. */
+const emptyCapture: Capture = {
   form: 'flags',
   method: 'POST',
   url: undefined,
@@ -67,14 +80,53 @@ const fromFlags: Capture = {
   notes: [],
 };
 
-/** Throws a `UsageError` where nothing names a capture and stdin is a terminal, or gives a secret. */
-export function rejectMissingCapture(options: VerifyOptions, { stdin }: Pick<Context, 'stdin'>): void {
-  const { file, id, body, header, secretFile, tokenFile } = options;
-  if (file !== undefined || id !== undefined || body !== undefined || header.length > 0) return;
-  if (stdin.isTTY !== true && ![...secretFile, ...tokenFile].includes('-')) return;
-  throw new UsageError('no capture is named', {
-    hint: "give a FILE, - for stdin, --id of the inbox, or --body with --header; see 'leads verify --help'",
+/**
+ * Reads the delivery with this number or, if none has it, the newest one of the lead with this id. Throws a `DataError` where
+ * neither is stored.
+ */
+async function storedCapture(id: string, flags: InboxFlags, context: Context): Promise<Capture> {
+  const deliveries = await withInboxReader(flags, context, async (inbox) => {
+    const matches: StoredDelivery[] = [];
+    // More digits may not fit into a safe integer, and the id of a lead may be a number too.
+    if (/^\d{1,15}$/.test(id)) {
+      for await (const delivery of inbox.list({ seq: Number(id) })) matches.push(delivery);
+    }
+    if (matches.length === 0) {
+      for await (const delivery of inbox.list({ leadId: id })) matches.push(delivery);
+    }
+    return matches;
   });
+  const [newest, ...older] = deliveries ?? [];
+  if (newest === undefined)
+    throw new DataError(`the inbox has no delivery '${id}'`, { hint: "see 'leads inbox list'" });
+  return captureOf(newest, older.length);
+}
+
+function captureOf(stored: StoredDelivery, olderCount: number): Capture {
+  const { seq, receivedAt, verdict, status, reason, detail, source, method, path, headers, body } = stored;
+  const host = valueOf(headers, 'host');
+  const outcome = `${verdict}, ${status}${reason === undefined ? '' : ` ${reason}`}`;
+  const remarks = [
+    olderCount > 0 && `the newest of ${olderCount + 1} deliveries of this lead; --id NUMBER takes another`,
+    source === 'backfill' && 'it was fetched from the service, not pushed: nothing was signed',
+    `when it came, it was ${outcome}${detail === undefined ? '' : `: ${detail}`}`,
+  ];
+  const mayBeCut = (verdict === 'rejected' || verdict === 'other') && body.length === maxRejectedBody;
+  const limit = `the inbox keeps only the first ${maxRejectedBody / 1024} KiB of a body without a lead that was taken`;
+  return {
+    form: `delivery ${seq} of the inbox`,
+    method,
+    // Deliveries come by HTTPS (specification, section 4.2).
+    url: host === undefined ? undefined : `https://${host}${path}`,
+    path,
+    rawHeaders: headers,
+    body,
+    capturedAt: receivedAt,
+    notes: [
+      ...remarks.flatMap((message) => (message === false ? [] : [{ about: 'delivery' as const, message }])),
+      ...(mayBeCut ? [bodyNote(limit)] : []),
+    ],
+  };
 }
 
 /** In bytes. A HAR of a long session has tens of megabytes; one delivery has at most a few. */

@@ -7,7 +7,7 @@ import { writeJson } from '../../output/stdout.ts';
 import { checkDelivery, type Policy } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { schemeNames } from '../../webhook/presets.ts';
-import type { Key, Scheme } from '../../webhook/scheme.ts';
+import type { Key } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import {
   leadPlaceOf,
@@ -16,24 +16,21 @@ import {
   type SchemeSecrets,
 } from '../flags/resolve-scheme.ts';
 import type { VerifyOptions } from './command.ts';
-import {
-  checkedAt,
-  credentialCheck,
-  examine,
-  nothingToExplain,
-  type ReadSecrets,
-  type Verdict,
-} from './examine.ts';
+import { examine, type ReadSecrets, withheldHeaders, withheldVerdict } from './examine.ts';
 import { checkedBody, openCapture, rejectMissingCapture } from './open-capture.ts';
-import { type Check, printText, redact, redactReport, type Report } from './report.ts';
+import { printText, redact, redactReport, type Report } from './report.ts';
 
+/**
+ * Opens the capture and the secrets, judges the delivery as if it had been received, and prints the report. A delivery whose
+ * credential is not in the capture is reported too, and is an error after that: whether it is genuine stays unknown.
+ */
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
-  const { capture, resolved } = await openBoth(options, context);
+  const { capture, resolved } = await openCaptureAndScheme(options, context);
+  const { scheme } = resolved;
   const now = context.clock.now();
   const settings = await context.settings();
   const times = { now, chosen: options.at?.at(now, settings.zone), captured: capture.capturedAt };
-  const receivedAt = checkedAt(times);
-  const { scheme } = resolved;
+  const receivedAt = times.chosen ?? times.captured ?? now;
   if (capture.rawHeaders.length === 0) {
     throw new DataError('the capture holds no headers, and one of them carries the credential', {
       hint: `add it with --header '${scheme.credentialHeaders[0] ?? 'Name'}: …'`,
@@ -45,18 +42,17 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   const withheld = withheldHeaders(capture, scheme);
   const verdict =
     withheld.length > 0
-      ? withoutCredential(delivery, scheme, withheld)
+      ? withheldVerdict(delivery, scheme, withheld)
       : examine(delivery, secrets, times, context.platform);
-  const isWhole = verdict.ok === true && capture.body !== undefined;
-  const refusal = isWhole
-    ? furtherRefusal(delivery, { ...secrets, ...leadPlaceOf(settings, options.leadAt) }, settings)
-    : [];
+  const isWholeAndGenuine = verdict.ok === true && capture.body !== undefined;
+  const policy = { ...secrets, ...leadPlaceOf(settings, options.leadAt) };
+  const refusals = isWholeAndGenuine ? furtherRefusal(delivery, policy, settings) : [];
   const report: Report = {
     ...verdict,
     scheme: scheme.name,
     form: capture.form,
     at: new Date(receivedAt).toISOString(),
-    notes: [...capture.notes.map(({ message }) => message), ...notes, ...refusal],
+    notes: [...capture.notes.map(({ message }) => message), ...notes, ...refusals],
   };
   const redacted = redactReport(report, resolved.secrets);
   if (options.format === 'json') await writeJson(context.stdout, redacted, 2);
@@ -68,8 +64,11 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   });
 }
 
-/** Reads the capture and resolves the scheme: each may depend on what the other says. */
-async function openBoth(
+/**
+ * A scheme that is known tells by which header the request is recognized among several of the capture. Where only a secret is
+ * known, the header of a vendor in the capture tells the scheme.
+ */
+async function openCaptureAndScheme(
   options: VerifyOptions,
   context: Context,
 ): Promise<{ readonly capture: Capture; readonly resolved: SchemeSecrets }> {
@@ -81,61 +80,58 @@ async function openBoth(
     const resolved = await resolve();
     return { resolved, capture: await openCapture(options, resolved.scheme.credentialHeaders, context) };
   }
-  const recognizable = schemeHeaders();
+  const vendorHeaders = schemeNames
+    .filter((name) => name !== 'custom' && name !== 'token')
+    .map((name) => ({ scheme: name, header: schemeNamed(name).credentialHeaders[0] ?? '' }));
   const capture = await openCapture(
     options,
-    recognizable.map(([, header]) => header),
+    vendorHeaders.map(({ header }) => header),
     context,
   );
   const names = new Set(capture.rawHeaders.map(([name]) => name.toLowerCase()));
-  const scheme = recognizable.find(([, header]) => names.has(header))?.[0];
+  const scheme = vendorHeaders.find(({ header }) => names.has(header))?.scheme;
   if (scheme !== undefined) return { capture, resolved: await resolve({ scheme }) };
-  // The scheme is unknown: the search for an explanation tries all of them.
-  const note = 'no header identifies the scheme: name it with --scheme';
-  return {
-    capture: { ...capture, notes: [...capture.notes, { about: 'delivery', message: note }] },
-    resolved: await resolve({ scheme: '{"signatureHeader":"x-signature"}' }),
-  };
+  // The search for an explanation tries all schemes, whatever this one says.
+  const resolved = await resolve({ scheme: '{"signatureHeader":"x-signature"}' });
+  const message = 'no header identifies the scheme: name it with --scheme';
+  return { capture: { ...capture, notes: [...capture.notes, { about: 'delivery', message }] }, resolved };
 }
 
-/** Without a URL, that of the host by HTTPS: section 4.2 of the specification wants it so. */
+/**
+ * Whether there is a secret and nothing says for which scheme. Throws a `ConfigError` where there is neither secret nor
+ * token.
+ */
+function isSchemeOpen(options: VerifyOptions, settings: Settings): boolean {
+  const { webhookScheme = 'token', webhookToken, webhookSecret } = settings;
+  if (options.scheme !== undefined || webhookScheme !== 'token') return false;
+  if (options.secret.length + options.secretFile.length > 0) return true;
+  if (options.token.length + options.tokenFile.length > 0 || webhookToken !== undefined) return false;
+  if (webhookSecret !== undefined) return true;
+  throw new ConfigError('nothing says with which secret it was sent', {
+    hint: 'give --token T or --secret S, or set LEADS_WEBHOOK_TOKEN or LEADS_WEBHOOK_SECRET',
+  });
+}
+
+/** Throws a `ConfigError` for an empty secret. Another one that the scheme cannot read may explain why nothing matches. */
+function readSecretsOf({ scheme, secrets }: SchemeSecrets): ReadSecrets {
+  const keys: Key[] = [];
+  const unreadable: ReadSecrets['unreadable'][number][] = [];
+  for (const secret of secrets) {
+    try {
+      keys.push(scheme.key(secret));
+    } catch (error) {
+      const text = secret.reveal();
+      if (!(error instanceof ConfigError) || text.trim() === '') throw error;
+      unreadable.push({ key: { secret, material: createSecretKey(Buffer.from(text)) }, error });
+    }
+  }
+  return { scheme, keys, unreadable };
+}
+
 function deliveryOf(capture: Capture, body: Uint8Array, receivedAt: number): Delivery {
-  const { method, path, rawHeaders } = capture;
-  const url = capture.url ?? '';
-  return {
-    method,
-    path: targetOf(url) ?? path,
-    url: url === '' ? path : url,
-    rawHeaders,
-    body,
-    remote: '',
-    receivedAt,
-  };
-}
-
-const headOf = ({ method, url, path }: Capture, report: Report): string =>
-  `${method} ${url ?? path} from ${report.form}, checked as ${report.scheme} for ${report.at}`;
-
-const withheldHeaders = (capture: Capture, { credentialHeaders }: Scheme): readonly string[] =>
-  credentialHeaders.filter((name) => capture.withheld?.includes(name) === true || isRedacted(capture, name));
-
-const isRedacted = (capture: Pick<Delivery, 'rawHeaders'>, name: string): boolean =>
-  headerValues(capture, name).some((value) => value.includes('[redacted]'));
-
-/** The verdict on a delivery whose credential is not in the capture: only that one came can be shown. */
-function withoutCredential(delivery: Delivery, scheme: Scheme, names: readonly string[]): Verdict {
-  const why = names.some((name) => isRedacted(delivery, name))
-    ? 'was redacted when it was stored'
-    : 'is not in the capture, only the name of the variable that held it';
-  const checks: readonly Check[] = [
-    { name: 'header', ok: true, detail: `${names.join(' and ')} came` },
-    {
-      name: credentialCheck(scheme),
-      ok: null,
-      detail: `its value ${why}: nothing here shows who sent it`,
-    },
-  ];
-  return { ok: null, reason: 'withheld_credential', checks, ...nothingToExplain };
+  const { method, path, url = '', rawHeaders } = capture;
+  const signedUrl = url === '' ? path : url;
+  return { method, path: targetOf(url) ?? path, url: signedUrl, rawHeaders, body, remote: '', receivedAt };
 }
 
 /** Says why `listen` would refuse a delivery although it is genuine; empty for one that it takes. */
@@ -152,39 +148,5 @@ function furtherRefusal(
   return [`'leads listen' would still answer ${checked.status}: ${checked.detail}`];
 }
 
-/** Throws a `ConfigError` for an empty secret. */
-function readSecretsOf({ scheme, secrets }: SchemeSecrets): ReadSecrets {
-  const keys: Key[] = [];
-  const unreadable: ReadSecrets['unreadable'][number][] = [];
-  for (const secret of secrets) {
-    try {
-      keys.push(scheme.key(secret));
-    } catch (error) {
-      const text = secret.reveal();
-      if (!(error instanceof ConfigError) || text.trim() === '') throw error;
-      unreadable.push({ key: { secret, material: createSecretKey(Buffer.from(text)) }, error });
-    }
-  }
-  return { scheme, keys, unreadable };
-}
-
-/** The schemes that are recognized by a header of their own, with its name in lower case. */
-const schemeHeaders = (): readonly (readonly [scheme: string, header: string])[] =>
-  schemeNames
-    .filter((name) => name !== 'custom' && name !== 'token')
-    .map((name) => [name, schemeNamed(name).credentialHeaders[0] ?? ''] as const);
-
-/**
- * Whether there is a secret and nothing says for which scheme. Throws a `ConfigError` where there is neither secret nor
- * token.
- */
-function isSchemeOpen(options: VerifyOptions, settings: Settings): boolean {
-  const { webhookScheme = 'token', webhookToken, webhookSecret } = settings;
-  if (options.scheme !== undefined || webhookScheme !== 'token') return false;
-  if (options.secret.length + options.secretFile.length > 0) return true;
-  if (options.token.length + options.tokenFile.length > 0 || webhookToken !== undefined) return false;
-  if (webhookSecret !== undefined) return true;
-  throw new ConfigError('nothing says with which secret it was sent', {
-    hint: 'give --token T or --secret S, or set LEADS_WEBHOOK_TOKEN or LEADS_WEBHOOK_SECRET',
-  });
-}
+const headOf = ({ method, url, path }: Capture, report: Report): string =>
+  `${method} ${url ?? path} from ${report.form}, checked as ${report.scheme} for ${report.at}`;

@@ -8,19 +8,16 @@ import { linesOf } from '../files/read.ts';
 import { utf8 } from '../json/bytes.ts';
 import type { Finding, LeadClass } from './classify-lead.ts';
 
-export interface TemporaryLead {
-  readonly id: string;
-  readonly createdAt: string | undefined;
-  readonly bytes: Uint8Array;
-}
+/** In UTF-16 units of JSON. */
+const mostInMemory = 1024 * 1024;
 
-/** Characters of JSON that wait in memory. */
-const mostWaiting = 1024 * 1024;
-
-/** Any number of values that JSON can hold: what does not fit into a little memory waits in an unlinked temporary file. */
+/**
+ * Keeps any number of values in little memory, and reads them in the order in which they were added, as often as is asked for.
+ * They wait in memory as lines of JSON. Once these are too long, they are appended to a temporary file without a name.
+ */
 export class Spool<T> {
-  #waiting: string[] = [];
-  #waitingLength = 0;
+  #linesInMemory: string[] = [];
+  #lengthInMemory = 0;
   #file: FileHandle | undefined;
   readonly #encode: (value: T) => unknown;
   readonly #decode: (json: unknown) => T;
@@ -36,13 +33,12 @@ export class Spool<T> {
     this.count += values.length;
     for (const value of values) {
       const line = JSON.stringify(this.#encode(value));
-      this.#waiting.push(line);
-      this.#waitingLength += line.length;
+      this.#linesInMemory.push(line);
+      this.#lengthInMemory += line.length;
     }
-    if (this.#waitingLength > mostWaiting) await this.#writeToFile();
+    if (this.#lengthInMemory > mostInMemory) await this.#appendToFile();
   }
 
-  /** In the order in which they were added. May be read again. */
   async *batches(size: number): AsyncGenerator<readonly T[]> {
     let batch: T[] = [];
     for await (const value of this.values()) {
@@ -56,25 +52,25 @@ export class Spool<T> {
 
   async *values(): AsyncGenerator<T> {
     if (this.#file === undefined) {
-      for (const line of this.#waiting) yield this.#decode(JSON.parse(line));
+      for (const line of this.#linesInMemory) yield this.#decode(JSON.parse(line));
       return;
     }
-    await this.#writeToFile();
+    await this.#appendToFile();
     for await (const lines of linesOf(this.#file)) {
       for (const { bytes } of lines) yield this.#decode(JSON.parse(utf8(bytes)));
     }
   }
 
   async close(): Promise<void> {
-    this.#waiting = [];
+    this.#linesInMemory = [];
     await this.#file?.close();
     this.#file = undefined;
   }
 
-  async #writeToFile(): Promise<void> {
-    const text = this.#waiting.map((line) => `${line}\n`).join('');
-    this.#waiting = [];
-    this.#waitingLength = 0;
+  async #appendToFile(): Promise<void> {
+    const text = this.#linesInMemory.map((line) => `${line}\n`).join('');
+    this.#linesInMemory = [];
+    this.#lengthInMemory = 0;
     await withOutputErrors(tmpdir(), async () => {
       this.#file ??= await openUnlinked();
       await this.#file.writeFile(text);
@@ -82,8 +78,15 @@ export class Spool<T> {
   }
 }
 
-/** Pulled leads. A character stands for each byte: what the service sent may be no UTF-8. */
-export const leadSpool = (): Spool<TemporaryLead> =>
+/** A lead in the service's own bytes. */
+export interface PulledLead {
+  readonly id: string;
+  readonly createdAt: string | undefined;
+  readonly bytes: Uint8Array;
+}
+
+/** A character stands for each byte, since what the service sent may be no UTF-8. */
+export const leadSpool = (): Spool<PulledLead> =>
   new Spool(
     ({ id, createdAt, bytes }) => [id, createdAt ?? null, Buffer.from(bytes).toString('latin1')],
     (value) => {
