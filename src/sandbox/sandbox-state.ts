@@ -41,8 +41,8 @@ export class SandboxState {
   readonly #observe: SandboxDependencies['observe'];
 
   /**
-   * With a webhook all leads are new, and are delivered oldest first. Throws a `DataError` for a record that is
-   * not a lead, and a `ConfigError` for a fault that the scheme cannot show.
+   * Sends nothing yet. With a webhook all leads are new. Throws a `DataError` for a record that is not a lead,
+   * and a `ConfigError` for a fault that the scheme cannot show.
    */
   constructor(options: SandboxOptions, { clock, poster, observe }: SandboxDependencies) {
     const { apiKeys = [defaultApiKey], seed = 1, leads = 250, records, webhook, faults = {} } = options;
@@ -62,6 +62,10 @@ export class SandboxState {
       const added = this.#list(bytes);
       if ('problem' in added) throw new DataError(`lead ${i + 1} cannot be served: ${added.problem}`);
     }
+  }
+
+  /** Begins to deliver the leads of the start, oldest first. */
+  deliverAll(): void {
     for (const lead of this.leads.all) this.deliveries.deliver(lead);
   }
 

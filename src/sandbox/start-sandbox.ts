@@ -55,6 +55,8 @@ export async function startSandbox(
     return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };
   });
   ({ url } = server);
+  // A sandbox that cannot listen has delivered nothing.
+  state.deliverAll();
   const stop = new AbortController();
   const { everyMs } = options;
   const addRegularly = async (): Promise<void> => {

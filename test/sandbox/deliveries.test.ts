@@ -81,6 +81,15 @@ const attemptsOf = (sandbox: Sandbox): string[] =>
     ({ attempt, outcome, status, error }) => `${attempt} ${outcome} ${status ?? error ?? ''}`,
   );
 
+test('a sandbox that cannot listen on its port delivers nothing', async () => {
+  const ok = await receiver(() => 200);
+  const { port } = (await deliver({ target: ok.url })).sandbox;
+  await expect(deliver({ target: ok.url, options: { leads: 5, port } })).rejects.toThrow(`${port}`);
+  await deliver({ target: ok.url, options: { records: [Buffer.from('{"id":"later"}')] } });
+  await expect.poll(() => ok.received.map(({ body }) => String(body))).toContain('{"id":"later"}');
+  expect(ok.received).toHaveLength(1);
+});
+
 test('a lead goes out in its own bytes, with token and content type, and becomes delivered', async () => {
   const ok = await receiver(() => 200);
   const { sandbox } = await deliver({ target: ok.url });
