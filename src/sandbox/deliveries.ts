@@ -20,7 +20,7 @@ import { defaultConcurrency, type WebhookOptions } from './sandbox-options.ts';
 
 const unsigned: Signer = { scheme: unverified, key: undefined };
 const defaultRetryMs = [1000, 5000, 30_000];
-/** A reordered delivery waits this long for another one. */
+/** The longest time that a reordered delivery waits for another attempt to overtake it. */
 const overtakenWithinMs = 1000;
 
 interface DeliveriesOptions {
@@ -30,21 +30,27 @@ interface DeliveriesOptions {
   readonly onAttempt: (attempt: RecordedAttempt) => void;
 }
 
-/** Delivers leads in order, unless a fault changes that. */
+/**
+ * Delivers each lead to the webhook, if there is one. Leads get their slots in order. A lead that has a slot may be
+ * dropped, or give it back to be overtaken; else its attempts follow until one is acknowledged or none is left.
+ * Any attempt may be a forgery, and an acknowledged delivery may be repeated once.
+ */
 export class Deliveries {
   readonly attempts: RecordedAttempt[] = [];
   readonly injector: FaultInjector<DeliveryFault>;
   /** Ids of the leads whose genuine delivery was answered 200. */
   readonly acknowledged = new Set<string>();
-  /** Deliveries that are neither acknowledged nor dead. */
+  /** The number of deliveries that are neither acknowledged nor dead. */
   pending = 0;
   readonly #target: string | undefined;
   readonly #options: DeliveriesOptions;
   readonly #sender: Sender;
   readonly #slots: Slots;
   readonly #stop = new AbortController();
+  /** Reordered deliveries, which begin after the next attempt of any lead. */
   readonly #overtaken = new Set<() => Promise<void>>();
-  #usedId: string | undefined;
+  /** The id of the last acknowledged delivery, which the forgery `reusedNonce` sends with another lead. */
+  #acknowledgedId: string | undefined;
 
   constructor(webhook: WebhookOptions | undefined, options: DeliveriesOptions) {
     const { signer = unsigned, retryMs = defaultRetryMs, faults = {} } = webhook ?? {};
@@ -55,13 +61,14 @@ export class Deliveries {
     this.injector = new FaultInjector(seed, faults);
     this.#sender = createSender({ signer, schedule: fixedWaits(retryMs), poster, clock });
     this.#slots = new Slots(webhook?.concurrency ?? defaultConcurrency);
+    // Every waiting delivery listens to it.
     setMaxListeners(0, this.#stop.signal);
   }
 
   deliver(lead: SandboxLead): void {
     if (this.#target === undefined) return;
     this.pending += 1;
-    void this.#start(lead);
+    void this.#begin(lead);
   }
 
   close(): void {
@@ -69,27 +76,34 @@ export class Deliveries {
     this.#sender.close();
   }
 
-  async #start(lead: SandboxLead): Promise<void> {
+  async #begin(lead: SandboxLead): Promise<void> {
     const release = await this.#slots.acquire();
     const drawn = this.injector.drawFirst(['drop', 'reorder'], faultKey(lead));
-    if (drawn === undefined) return this.#deliver(lead, [], release);
-    const { name, fault } = drawn;
-    const deliverLater = async (): Promise<void> => this.#deliver(lead, [name], await this.#slots.acquire());
-    if (name === 'drop') {
+    if (drawn === undefined) return this.#attemptUntilOver(lead, [], release);
+    if (drawn.name === 'drop') {
       this.#record(recordDrop(this.#delivery(lead), this.#options.clock.now()));
       this.#finish(lead, undefined);
     } else {
-      this.#overtaken.add(deliverLater);
-      const hasPassed = slept(this.#options.clock, fault.amountMs ?? overtakenWithinMs, this.#stop.signal);
-      void hasPassed.then((isDue) => {
-        if (isDue && this.#overtaken.delete(deliverLater)) void deliverLater();
-      });
+      this.#letBeOvertaken(lead, drawn.fault.amountMs ?? overtakenWithinMs);
     }
     release();
   }
 
-  /** The first attempt uses the free slot; each later attempt waits for a new slot. */
-  async #deliver(lead: SandboxLead, faults: readonly DeliveryFault[], firstSlot: Release): Promise<void> {
+  #letBeOvertaken(lead: SandboxLead, withinMs: number): void {
+    const deliverLater = async (): Promise<void> =>
+      this.#attemptUntilOver(lead, ['reorder'], await this.#slots.acquire());
+    this.#overtaken.add(deliverLater);
+    void slept(this.#options.clock, withinMs, this.#stop.signal).then((isDue) => {
+      if (isDue && this.#overtaken.delete(deliverLater)) void deliverLater();
+    });
+  }
+
+  /** The first attempt uses `firstSlot`; each later attempt waits for a new slot. */
+  async #attemptUntilOver(
+    lead: SandboxLead,
+    faults: readonly DeliveryFault[],
+    firstSlot: Release,
+  ): Promise<void> {
     const { signal } = this.#stop;
     const delivery = this.#delivery(lead);
     let isGenuineDue = false;
@@ -106,26 +120,26 @@ export class Deliveries {
       // An accepted forgery does not deliver the lead, so the genuine request follows at once.
       isGenuineDue = isAcknowledged && forgery !== undefined;
       if (isOver && !isGenuineDue) this.#finish(lead, isAcknowledged ? attempt : undefined);
-      this.#letOvertake(release);
+      this.#startOvertaken();
+      release();
       if (isGenuineDue) continue;
       if (isOver || !(await slept(this.#options.clock, attempt.retryInMs, signal))) return;
     }
   }
 
   async #repeat({ delivery, number }: Attempt): Promise<void> {
-    const { signal } = this.#stop;
     this.pending += 1;
     const release = await this.#slots.acquire();
     const attempt = await this.#sender.attempt(delivery, number + 1);
-    if (signal.aborted) return;
+    if (this.#stop.signal.aborted) return;
     this.#record(recordAttempt(attempt, ['duplicate']));
     this.pending -= 1;
-    this.#letOvertake(release);
+    this.#startOvertaken();
+    release();
   }
 
-  /** Before the first acknowledged delivery there is no id to reuse. */
   #drawForgery(key: string): Forgery | undefined {
-    const usedId = this.#usedId;
+    const usedId = this.#acknowledgedId;
     const possible = forgeryKinds.filter((kind) => kind !== 'reusedNonce' || usedId !== undefined);
     const kind = this.injector.drawFirst(possible, key)?.name;
     if (kind !== 'reusedNonce') return kind && { kind };
@@ -138,21 +152,21 @@ export class Deliveries {
     this.#options.onAttempt(attempt);
   }
 
+  /** Ends the delivery of a lead; without an acknowledged attempt it has failed. */
   #finish(lead: SandboxLead, acknowledged: Attempt | undefined): void {
-    if (lead.ownStatus !== true) lead.status = acknowledged === undefined ? 'failed' : 'delivered';
+    if (lead.hasOwnStatus !== true) lead.status = acknowledged === undefined ? 'failed' : 'delivered';
     this.pending -= 1;
     if (acknowledged === undefined) return;
-    this.#usedId = acknowledged.delivery.id;
+    this.#acknowledgedId = acknowledged.delivery.id;
     if (this.injector.draw('duplicate', faultKey(lead)) !== undefined) void this.#repeat(acknowledged);
   }
 
-  /** The end of an attempt starts the reordered deliveries. */
-  #letOvertake(release: () => void): void {
+  /** They ask for a slot before the ended attempt frees its own. */
+  #startOvertaken(): void {
     for (const deliverLater of [...this.#overtaken]) {
       this.#overtaken.delete(deliverLater);
       void deliverLater();
     }
-    release();
   }
 
   #delivery(lead: SandboxLead): OutgoingDelivery {
@@ -161,15 +175,16 @@ export class Deliveries {
   }
 }
 
-/** An attempt to deliver a lead: what really happened, not what the receiver reports. */
+/**
+ * What really happened in an attempt to deliver a lead, whatever the receiver reports: the attempt with this number,
+ * from 1, which was sent at this time in ISO 8601.
+ */
 export interface RecordedAttempt {
-  /** The same for every attempt, and the delivery id of schemes that send one. */
+  /** The same for every attempt of a lead; schemes that send a delivery id send this one. */
   readonly deliveryId: string;
   readonly leadId: string;
   readonly target: string;
-  /** From 1. */
   readonly attempt: number;
-  /** ISO 8601. */
   readonly at: string;
   /** Only HTTP 200 acknowledges; a dropped attempt was never sent. */
   readonly outcome: AttemptOutcome | 'dropped';
@@ -178,24 +193,23 @@ export interface RecordedAttempt {
   /** The reason why there was no response: `timeout`, or a code such as `ECONNREFUSED`. */
   readonly error?: string;
   readonly faults: readonly DeliveryFault[];
-  /** Whether a receiver that verifies must refuse it. */
+  /** A receiver that verifies must refuse such an attempt. */
   readonly forged: boolean;
 }
 
-const recordOf = ({ id, leadId, target }: OutgoingDelivery, number: number, sentAt: number) => ({
-  ...{ deliveryId: id, leadId, target, attempt: number },
-  at: new Date(sentAt).toISOString(),
-});
+function recordStart({ id, leadId, target }: OutgoingDelivery, number: number, sentAt: number) {
+  return { deliveryId: id, leadId, target, attempt: number, at: new Date(sentAt).toISOString() };
+}
 
-const recordDrop = (delivery: OutgoingDelivery, now: number): RecordedAttempt => ({
-  ...recordOf(delivery, 1, now),
-  ...{ outcome: 'dropped', durationMs: 0, faults: ['drop'], forged: false },
-});
+function recordDrop(delivery: OutgoingDelivery, now: number): RecordedAttempt {
+  const start = recordStart(delivery, 1, now);
+  return { ...start, outcome: 'dropped', durationMs: 0, faults: ['drop'], forged: false };
+}
 
 function recordAttempt(attempt: Attempt, faults: readonly DeliveryFault[]): RecordedAttempt {
   const { delivery, number, sentAt, outcome, result, forgery } = attempt;
   return {
-    ...recordOf(delivery, number, sentAt),
+    ...recordStart(delivery, number, sentAt),
     outcome,
     durationMs: Math.round(result.durationMs),
     ...(result.ok ? { status: result.status } : { error: result.code }),
@@ -217,7 +231,7 @@ function rejectImpossibleForgeries(signer: Signer, faults: Faults<DeliveryFault>
   });
 }
 
-/** The zero keeps what each seed makes, because the documentation shows such runs. */
+/** The documentation prints runs of seed 1: another key than this, without the 0 too, would change their faults. */
 const faultKey = ({ id }: SandboxLead): string => `${id} 0`;
 
 function deliveryId(seed: number, leadId: string): string {

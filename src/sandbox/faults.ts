@@ -20,16 +20,18 @@ export const deliveryFaults = ['drop', 'reorder', 'duplicate', ...forgeryKinds] 
 export type ApiFault = (typeof apiFaults)[number];
 export type DeliveryFault = (typeof deliveryFaults)[number];
 
+/**
+ * `chance` is the share of the requests or deliveries with this fault, in [0, 1]. `amountMs` is the duration of a
+ * slow response, the `Retry-After` of a 429, or the longest delay of a reordered delivery; other faults ignore it.
+ */
 interface Fault {
-  /** The share of the requests or deliveries with this fault, in [0, 1]. */
   readonly chance: number;
-  /** How slow or how long to wait, in milliseconds. */
   readonly amountMs?: number | undefined;
 }
 
 export type Faults<N extends string> = { readonly [name in N]?: Fault | undefined };
 
-/** Reads `status500=5%,slow=1%:200ms`. Throws a `UsageError` that names the wrong part. */
+/** Reads `status500=5%,slow=1%:200ms`; a name alone means always. Throws a `UsageError` that names the wrong part. */
 export function parseFaults<N extends string>(text: string, names: readonly N[]): Faults<N> {
   const entries = text.split(',').filter((entry) => entry.trim() !== '');
   return readFaults(Object.fromEntries(entries.map(splitEntry)), names);
@@ -51,19 +53,22 @@ export function readFaults<N extends string>(shares: object, names: readonly N[]
   return faults;
 }
 
-/** A name alone means always. */
-function splitEntry(entry: string): [string, string] {
+function splitEntry(entry: string): [name: string, share: string] {
   const equals = entry.indexOf('=');
   return equals === -1
     ? [entry.trim(), '100%']
     : [entry.slice(0, equals).trim(), entry.slice(equals + 1).trim()];
 }
 
+/** Reads `5%`, `0.05` or `5%:200ms`. */
 function parseShare(text: string): Fault | undefined {
-  const [, share, percent, duration] = /^(\d+(?:\.\d+)?)(%?)(?::(.+))?$/.exec(text) ?? [];
+  const match = /^(\d+(?:\.\d+)?)(%?)(?::(.+))?$/.exec(text);
+  if (match === null) return undefined;
+  const [, share, percent, duration] = match;
   const chance = Number(share) / (percent === '%' ? 100 : 1);
   const amountMs = duration === undefined ? undefined : parseDuration(duration);
-  return chance <= 1 && (duration === undefined || amountMs !== undefined) ? { chance, amountMs } : undefined;
+  const isDurationUnreadable = duration !== undefined && amountMs === undefined;
+  return chance > 1 || isDurationUnreadable ? undefined : { chance, amountMs };
 }
 
 export interface DrawnFault<N extends string> {
@@ -71,7 +76,7 @@ export interface DrawnFault<N extends string> {
   readonly fault: Fault;
 }
 
-/** Decides by seed and key alone which faults happen. */
+/** Decides which faults happen, by seed and key alone: the same requests and leads meet the same faults in every run. */
 export class FaultInjector<N extends string> {
   faults: Faults<N>;
   readonly counts: { [name in N]?: number } = {};
@@ -82,6 +87,7 @@ export class FaultInjector<N extends string> {
     this.faults = faults;
   }
 
+  /** Returns the fault where it happens to `key`, and then counts it. */
   draw(name: N, key: string): Fault | undefined {
     const fault = this.faults[name];
     if (fault === undefined || drawFor(this.#seed, `${name} ${key}`) >= fault.chance) return undefined;
@@ -89,6 +95,7 @@ export class FaultInjector<N extends string> {
     return fault;
   }
 
+  /** Returns the first of these faults that happens; the later ones are not drawn. */
   drawFirst<S extends N>(names: readonly S[], key: string): DrawnFault<S> | undefined {
     for (const name of names) {
       const fault = this.draw(name, key);

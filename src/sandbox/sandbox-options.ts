@@ -3,49 +3,44 @@ import type { ApiFault, DeliveryFault, Faults } from './faults.ts';
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
+/**
+ * `apiKeys` open the list operation (default `sandbox-key`). At the start there are `records` in their own bytes, or
+ * `leads` generated ones (default 250), of which the newest was created at `newest` in milliseconds since the epoch
+ * (default: the last UTC midnight). Then one is generated each `everyMs` milliseconds (default: none).
+ */
 export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   readonly port?: number | undefined;
   readonly params?: Optional<ApiOptions['params']> | undefined;
-  /** Keys that are valid for the list operation. Default `sandbox-key`. */
   readonly apiKeys?: readonly string[] | undefined;
   readonly seed?: string | number | undefined;
-  /** The number of leads at the start. Default 250. */
   readonly leads?: number | undefined;
-  /** The creation time of the newest of them, in milliseconds. Default: the last UTC midnight. */
   readonly newest?: number | undefined;
-  /** Leads in their own bytes, in place of generated ones. */
   readonly records?: readonly Uint8Array[] | undefined;
   readonly everyMs?: number | undefined;
   readonly faults?: Faults<ApiFault> | undefined;
   readonly webhook?: WebhookOptions | undefined;
 }
 
+/**
+ * The receiver of every lead. `retryMs` are the waits before each further attempt, `timeoutMs` limits one attempt,
+ * and `concurrency` is the number of deliveries at one time.
+ */
 export interface WebhookOptions {
   readonly url: string;
   readonly signer: Signer;
   readonly retryMs?: readonly number[] | undefined;
   readonly timeoutMs?: number | undefined;
-  /** The number of parallel deliveries. Default 8. */
   readonly concurrency?: number | undefined;
   readonly faults?: Faults<DeliveryFault> | undefined;
 }
 
 export const defaultConcurrency = 8;
-
-/** For one attempt, in milliseconds. */
 export const defaultTimeoutMs = 10_000;
 
 /** Names of the query parameters. A null parameter does not exist, so that sending it changes nothing. */
-export interface ParameterNames {
-  readonly limit: string | null;
-  readonly status: string | null;
-  readonly category: string | null;
-  readonly since: string | null;
-  readonly until: string | null;
-  readonly cursor: string | null;
-  readonly page: string | null;
-  readonly offset: string | null;
-}
+export type ParameterNames = Readonly<
+  Record<'limit' | 'status' | 'category' | 'since' | 'until' | 'cursor' | 'page' | 'offset', string | null>
+>;
 
 export const paginations = ['cursor', 'page', 'offset', 'link', 'none'] as const;
 export const nextForms = ['cursor', 'url', 'path', 'id', 'number', 'none'] as const;
@@ -56,9 +51,9 @@ export interface ApiOptions {
   readonly params: ParameterNames;
   readonly pagination: (typeof paginations)[number];
   /**
-   * The form in which the body names the next page: an opaque cursor; an absolute URL; a path with query; only
-   * `has_more`, and the last id is the cursor; a number (page, offset); or not at all. Undefined means the
-   * usual form of the pagination.
+   * The form in which the body names the next page: `cursor`, opaque; `url`, absolute; `path`, with query; `id`,
+   * only `has_more`, where the last id of the page is the next cursor; `number`, the next page or offset; or
+   * `none`. Undefined means `cursor` with the pagination `cursor`, and else `none`.
    */
   readonly next: (typeof nextForms)[number] | undefined;
   /**
@@ -69,8 +64,11 @@ export interface ApiOptions {
   readonly envelope: string;
   /** Whether the bodies of pages and offsets have a `total`. */
   readonly totals: boolean;
+  /** The leads that the list begins with. */
   readonly order: 'newest' | 'oldest';
+  /** The field of a listed lead that holds its delivery status. */
   readonly statusField: string;
+  /** The number of leads on a page for a request without `limit`. */
   readonly defaultLimit: number;
   /** A larger `limit` is reduced to this without an error, as services do. */
   readonly maxLimit: number;
@@ -103,6 +101,7 @@ const defaultApi: ApiOptions = {
   rateLimit: undefined,
 };
 
+/** Fills in the defaults, also where an option is given as undefined. */
 export const apiOptions = ({ params = {}, ...options }: SandboxOptions): ApiOptions => ({
   ...defaultApi,
   ...definedIn(options),

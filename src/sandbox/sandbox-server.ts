@@ -4,7 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { listenError } from '../http/errors.ts';
 import { acceptsGzip } from '../http/server/send-answer.ts';
 
-export interface PlainRequest {
+export interface SandboxRequest {
+  /** GET for a HEAD too: node leaves out the body of its response. */
   readonly method: string;
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
@@ -19,24 +20,25 @@ export interface SandboxServer {
 const host = '127.0.0.1';
 
 /**
- * This server has no limits against the open network, because its clients are on this machine. Rejects with a
- * `ConfigError` or `UsageError` when it cannot listen on the port.
+ * This server has no limits against the open network, because its clients are on this machine. Port 0 is any
+ * free one. Rejects with a `ConfigError` or `UsageError` when it cannot listen on the port.
  */
 export async function openSandboxServer(
-  wantedPort = 0,
-  handle: (request: PlainRequest) => PlainResponse,
+  requestedPort = 0,
+  handle: (request: SandboxRequest) => SandboxResponse,
 ): Promise<SandboxServer> {
   const stop = new AbortController();
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { method = 'GET', url: target = '/', headers } = request;
+    const { url: target = '/', headers } = request;
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
     await writeResponse(handle({ method, target, headers }), request, response, stop.signal);
   };
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, wantedPort)));
-    server.listen(wantedPort, host, resolve);
+    server.once('error', (error) => reject(listenError(error, host, requestedPort)));
+    server.listen(requestedPort, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
@@ -51,20 +53,21 @@ export async function openSandboxServer(
   };
 }
 
-export interface PlainResponse {
+export interface SandboxResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly transmit?: Transmit | undefined;
 }
 
+/** A response as it is sent: the body may be compressed, and the headers have no `content-length`. */
 export interface Transmission {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly status: number;
-  /** Without `content-length`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** Aborted when the server closes. */
   readonly signal: AbortSignal;
 }
 
@@ -73,14 +76,14 @@ export type Transmit = (transmission: Transmission) => void | Promise<void>;
 export const jsonResponse = (
   status: number,
   value: unknown,
-  headers?: PlainResponse['headers'],
-): PlainResponse => jsonTextResponse(status, JSON.stringify(value), headers);
+  headers?: SandboxResponse['headers'],
+): SandboxResponse => jsonTextResponse(status, JSON.stringify(value), headers);
 
 export const jsonTextResponse = (
   status: number,
   json: string,
-  headers: PlainResponse['headers'] = {},
-): PlainResponse => ({
+  headers: SandboxResponse['headers'] = {},
+): SandboxResponse => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
   body: Buffer.from(json),
@@ -91,24 +94,24 @@ export const errorResponse = (
   status: number,
   error: string,
   message: string,
-  headers?: PlainResponse['headers'],
-): PlainResponse => jsonResponse(status, { error, message }, headers);
+  headers?: SandboxResponse['headers'],
+): SandboxResponse => jsonResponse(status, { error, message }, headers);
 
 const gzipFromBytes = 1024;
 
 async function writeResponse(
-  { status, headers, body, transmit = transmitWhole }: PlainResponse,
+  { status, headers, body, transmit = transmitWhole }: SandboxResponse,
   request: IncomingMessage,
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const packed = body.length > gzipFromBytes && acceptsGzip(String(request.headers['accept-encoding']));
+  const isCompressed = body.length > gzipFromBytes && acceptsGzip(String(request.headers['accept-encoding']));
   await transmit({
     request,
     response,
     status,
-    headers: packed ? { ...headers, 'content-encoding': 'gzip', vary: 'accept-encoding' } : headers,
-    body: packed ? gzipSync(body, { level: 1 }) : body,
+    headers: isCompressed ? { ...headers, 'content-encoding': 'gzip', vary: 'accept-encoding' } : headers,
+    body: isCompressed ? gzipSync(body, { level: 1 }) : body,
     signal,
   });
 }

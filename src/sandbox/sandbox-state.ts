@@ -7,13 +7,15 @@ import { type ApiFault, FaultInjector } from './faults.ts';
 import type { Poster } from '../http/client/poster.ts';
 import { type ApiOptions, apiOptions, defaultApiKey, type SandboxOptions } from './sandbox-options.ts';
 
-/** A request of the list operation and its response; its fields are public. */
+/**
+ * A request of the list operation and its response. `at` is in ISO 8601, `status` is null when the connection was
+ * reset instead, and `leads` is the number of leads in the response.
+ */
 export interface LoggedRequest {
   readonly id: string;
   readonly at: string;
   readonly method: string;
   readonly target: string;
-  /** Null when the connection was reset instead. */
   readonly status: number | null;
   readonly leads: number;
   readonly faults: readonly ApiFault[];
@@ -27,7 +29,9 @@ export interface SandboxDependencies {
 
 const dayMs = 86_400_000;
 
+/** The leads of a sandbox, their deliveries, and everything that the list operation keeps between two requests. */
 export class SandboxState {
+  readonly clock: Clock;
   readonly api: ApiOptions;
   readonly apiKeys: readonly string[];
   readonly seed: number;
@@ -35,8 +39,7 @@ export class SandboxState {
   readonly requests: LoggedRequest[] = [];
   readonly apiInjector: FaultInjector<ApiFault>;
   readonly deliveries: Deliveries;
-  readonly now: () => number;
-  readonly takeFromLimit: RateLimit;
+  readonly admitRequest: RateLimit;
   readonly #timesRequested = new Map<string, number>();
   readonly #observe: SandboxDependencies['observe'];
 
@@ -46,20 +49,20 @@ export class SandboxState {
    */
   constructor(options: SandboxOptions, { clock, poster, observe }: SandboxDependencies) {
     const { apiKeys = [defaultApiKey], seed = 1, leads = 250, records, webhook, faults = {} } = options;
-    this.now = () => clock.now();
+    this.clock = clock;
     this.#observe = observe;
     this.api = apiOptions(options);
-    this.takeFromLimit = rateLimit(this.api.rateLimit, this.now);
+    this.admitRequest = rateLimit(this.api.rateLimit, clock);
     this.apiKeys = apiKeys;
     this.seed = hashText(String(seed));
     this.apiInjector = new FaultInjector(this.seed, faults);
-    const { newest = Math.floor(this.now() / dayMs) * dayMs } = options;
+    const { newest = Math.floor(clock.now() / dayMs) * dayMs } = options;
     const count = records === undefined ? leads : 0;
     const status = webhook === undefined ? 'mixed' : 'new';
     this.leads = new LeadSet({ seed: this.seed, count, newest, status });
     this.deliveries = new Deliveries(webhook, { seed: this.seed, poster, clock, onAttempt: observe });
     for (const [i, bytes] of records?.entries() ?? []) {
-      const added = this.#list(bytes);
+      const added = this.#addUndelivered(bytes);
       if ('problem' in added) throw new DataError(`lead ${i + 1} cannot be served: ${added.problem}`);
     }
   }
@@ -70,10 +73,10 @@ export class SandboxState {
   }
 
   /**
-   * The key of a request is its target and the count of earlier requests for it, not its time, so that faults
-   * repeat.
+   * Counts a request for this target, and returns the key by which its faults are drawn. The key holds the count
+   * and no time, so that the same requests meet the same faults in every run.
    */
-  requestKey(target: string): string {
+  nextFaultKey(target: string): string {
     const times = (this.#timesRequested.get(target) ?? 0) + 1;
     this.#timesRequested.set(target, times);
     return `${target} ${times}`;
@@ -84,21 +87,22 @@ export class SandboxState {
     this.#observe(request);
   }
 
+  /** Adds a generated lead that is created now, and begins to deliver it. */
   generate(): SandboxLead {
-    const lead = this.leads.generate(this.now());
+    const lead = this.leads.generate(this.clock.now());
     this.deliveries.deliver(lead);
     return lead;
   }
 
-  /** Returns why the bytes are no lead that can be added. */
+  /** Adds a lead in its own bytes and begins to deliver it, or returns why the bytes cannot be added. */
   add(bytes: Uint8Array): SandboxLead | { readonly problem: string } {
-    const added = this.#list(bytes);
+    const added = this.#addUndelivered(bytes);
     if (!('problem' in added)) this.deliveries.deliver(added);
     return added;
   }
 
-  #list(bytes: Uint8Array): ReturnType<SandboxState['add']> {
-    const posted = readPostedLead(bytes, this.api.statusField, this.now());
+  #addUndelivered(bytes: Uint8Array): ReturnType<SandboxState['add']> {
+    const posted = readPostedLead(bytes, this.api.statusField, this.clock.now());
     if ('problem' in posted) return posted;
     if (this.leads.get(posted.id) !== undefined) {
       return { problem: `there is already a lead with the id ${posted.id}` };
@@ -107,29 +111,32 @@ export class SandboxState {
   }
 }
 
-type RateLimit = () => { readonly ok: boolean; readonly headers: Readonly<Record<string, string>> };
+type RateLimit = () => { readonly isAdmitted: boolean; readonly headers: Readonly<Record<string, string>> };
 
-/** Counts in fixed windows, as most services do. */
-function rateLimit(limit: ApiOptions['rateLimit'], now: () => number): RateLimit {
-  if (limit === undefined) return () => ({ ok: true, headers: {} });
-  const { requests, windowMs } = limit;
-  let windowEnds = -Infinity;
+/**
+ * Each call of the result counts one request. Windows are fixed, as most services have them: the first request
+ * after a window begins the next one.
+ */
+function rateLimit(limit: ApiOptions['rateLimit'], clock: Clock): RateLimit {
+  if (limit === undefined) return () => ({ isAdmitted: true, headers: {} });
+  let windowEnd = -Infinity;
   let used = 0;
   return () => {
-    if (now() >= windowEnds) {
-      windowEnds = now() + windowMs;
+    const now = clock.now();
+    if (now >= windowEnd) {
+      windowEnd = now + limit.windowMs;
       used = 0;
     }
     used += 1;
-    const ok = used <= requests;
-    const seconds = Math.max(1, Math.ceil((windowEnds - now()) / 1000));
+    const isAdmitted = used <= limit.requests;
+    const waitSeconds = Math.max(1, Math.ceil((windowEnd - now) / 1000));
     return {
-      ok,
+      isAdmitted,
       headers: {
-        'x-ratelimit-limit': String(requests),
-        'x-ratelimit-remaining': String(Math.max(0, requests - used)),
-        'x-ratelimit-reset': String(Math.ceil(windowEnds / 1000)),
-        ...(!ok && { 'retry-after': String(seconds) }),
+        'x-ratelimit-limit': String(limit.requests),
+        'x-ratelimit-remaining': String(Math.max(0, limit.requests - used)),
+        'x-ratelimit-reset': String(Math.ceil(windowEnd / 1000)),
+        ...(!isAdmitted && { 'retry-after': String(waitSeconds) }),
       },
     };
   };

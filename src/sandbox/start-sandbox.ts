@@ -6,8 +6,9 @@ import {
   errorResponse,
   jsonResponse,
   openSandboxServer,
-  type PlainRequest,
-  type PlainResponse,
+  type SandboxRequest,
+  type SandboxResponse,
+  type SandboxServer,
 } from './sandbox-server.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import { answerListRequest } from './api/list-operation.ts';
@@ -23,6 +24,7 @@ export interface SandboxEnvironment extends Partial<Pick<SandboxDependencies, 'o
   readonly loopbackCa?: string | undefined;
 }
 
+/** A sandbox that runs. `leads` are oldest first, and later leads are added to this array. */
 export interface Sandbox {
   readonly url: string;
   readonly port: number;
@@ -33,29 +35,25 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/**
+ * Makes the leads, listens, and then begins to deliver: a sandbox that cannot listen sends nothing. Rejects as
+ * `SandboxState` and `openSandboxServer` do.
+ */
 export async function startSandbox(
   options: SandboxOptions,
   { clock, loopbackCa, observe = () => undefined }: SandboxEnvironment,
 ): Promise<Sandbox> {
-  const {
-    url: target = 'http://localhost',
-    concurrency,
-    timeoutMs = defaultTimeoutMs,
-  } = options.webhook ?? {};
+  const { url: webhookUrl = 'http://localhost', concurrency, timeoutMs } = options.webhook ?? {};
   const poster = createPoster({
     connections: concurrency ?? defaultConcurrency,
-    timeoutMs,
-    trust: trustIn(isLoopback(new URL(target).hostname) ? loopbackCa : undefined),
+    timeoutMs: timeoutMs ?? defaultTimeoutMs,
+    trust: trustIn(isLoopback(new URL(webhookUrl).hostname) ? loopbackCa : undefined),
   });
   const state = new SandboxState(options, { clock, poster, observe });
-  let url = '';
-  const server = await openSandboxServer(options.port, (request) => {
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const answer = answerRequest({ ...request, method }, state, url, clock);
-    return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };
+  const server: SandboxServer = await openSandboxServer(options.port, (request) => {
+    const response = answerRequest(request, state, server.url);
+    return { ...response, headers: { date: new Date(clock.now()).toUTCString(), ...response.headers } };
   });
-  ({ url } = server);
-  // A sandbox that cannot listen has delivered nothing.
   state.deliverAll();
   const stop = new AbortController();
   const { everyMs } = options;
@@ -64,7 +62,7 @@ export async function startSandbox(
   };
   void addRegularly();
   return {
-    url,
+    url: server.url,
     port: server.port,
     apiKey: state.apiKeys[0] ?? '',
     state,
@@ -78,16 +76,11 @@ export async function startSandbox(
   };
 }
 
-function answerRequest(
-  request: PlainRequest,
-  state: SandboxState,
-  ownUrl: string,
-  clock: Clock,
-): PlainResponse {
+function answerRequest(request: SandboxRequest, state: SandboxState, ownUrl: string): SandboxResponse {
   const { path } = state.api;
   const base = originOfClient(request.headers.host, ownUrl);
   const url = URL.canParse(request.target, base) ? new URL(request.target, base) : undefined;
-  if (url?.pathname === path) return answerListRequest(request, url, state, clock);
+  if (url?.pathname === path) return answerListRequest(request, url, state);
   if (url?.pathname === '/sandbox/deliveries' && request.method === 'GET')
     return answerDeliveriesRequest(request, state);
   return errorResponse(404, 'not_found', `Leads are listed at ${path}.`);
@@ -95,11 +88,11 @@ function answerRequest(
 
 const rejectForeign = hostGuard(undefined);
 
-/** Shows every attempt to programs on this machine, and to no page in its browser. */
+/** Shows every attempt to programs on this machine, but to no web page in a browser on it. */
 function answerDeliveriesRequest(
-  { headers: { host = '', origin } }: PlainRequest,
+  { headers: { host = '', origin } }: SandboxRequest,
   { deliveries: { attempts, acknowledged, pending } }: SandboxState,
-): PlainResponse {
+): SandboxResponse {
   const rawHeaders = origin === undefined ? [] : [['origin', origin] as const];
   if (rejectForeign({ url: `http://${host}/`, rawHeaders }) !== undefined)
     return errorResponse(403, 'forbidden', 'Only programs on this machine may see this.');
@@ -108,6 +101,6 @@ function answerDeliveriesRequest(
 
 /** A client sends its key only to the origin that it used, so links to the next page have its host name. */
 function originOfClient(host: string | undefined, ownUrl: string): string {
-  const origin = `${new URL(ownUrl).protocol}//${host ?? ''}`;
+  const origin = `http://${host ?? ''}`;
   return URL.canParse(origin) ? origin : ownUrl;
 }

@@ -1,6 +1,6 @@
+import { once } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
 import { isLoopback } from '../../config/base-url.ts';
-import { InterruptedError } from '../../errors.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
 import { shellWord } from '../../front.ts';
 import { write, writeJson } from '../../output/stdout.ts';
@@ -10,24 +10,25 @@ import type { RecordedAttempt } from '../../sandbox/deliveries.ts';
 import type { LoggedRequest } from '../../sandbox/sandbox-state.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/start-sandbox.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
+import { isCtrlC } from '../flags/polling.ts';
 import type { Options } from './command.ts';
 import { type ResolvedSandbox, resolveSandbox } from './sandbox-options.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
   const options = await resolveSandbox(flags, context);
-  // Notes follow the announcement.
-  let announced = (): void => undefined;
-  const announcement = new Promise<void>((resolve) => (announced = resolve));
-  let isReached = false;
+  // Deliveries may fail before the sandbox is announced: their notes wait for that.
+  let announce = (): void => undefined;
+  const announcement = new Promise<void>((resolve) => (announce = resolve));
+  let isReceiverReached = false;
   const sandbox = await startSandbox(options, {
     clock,
     loopbackCa: await loopbackAuthority(options, context),
     observe: (event) => {
       messages.verbose(eventLine(event));
       if ('method' in event) return;
-      isReached ||= event.outcome === 'acknowledged' && !event.forged;
-      const failure = isReached && !event.forged ? undefined : failureText(event);
+      isReceiverReached ||= event.outcome === 'acknowledged' && !event.forged;
+      const failure = isReceiverReached && !event.forged ? undefined : failureText(event);
       if (failure !== undefined) void announcement.then(() => messages.note(failure, failure));
     },
   });
@@ -35,19 +36,19 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
     if (flags.format === 'json') {
       await writeJson(stdout, readyRecord(sandbox, options));
     } else if (!context.globals.quiet) {
-      const lines = readyBanner(sandbox, options, flags, await paletteFor(stderr, context));
+      const login = loginCommand(sandbox.url, options, flags.apiKeyFile[0]);
+      const lines = readyBanner(sandbox, options, login, await paletteFor(stderr, context));
       await write(stderr, `${lines.join('\n')}\n`);
     }
-    announced();
-    await aborted(signal);
+    announce();
+    if (!signal.aborted) await once(signal, 'abort');
   } finally {
     const summary = summaryRecord(sandbox);
     await sandbox.close();
     if (flags.format === 'json') await writeJson(stdout, summary);
     else messages.say(summaryLine(summary));
   }
-  // Ctrl-C is the usual end; a SIGTERM is reported.
-  if (signal.reason instanceof InterruptedError && signal.reason.signal === 'SIGINT') return 'done';
+  if (isCtrlC(signal)) return 'done';
   throw signal.reason;
 }
 
@@ -61,24 +62,13 @@ async function loopbackAuthority(
   return (await ensureAuthority(paths.dataDir, clock)).caPem;
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
 function readyBanner(
   { url, leads }: Sandbox,
   { apiKeys: [apiKey = ''], seed, showsKey, webhook }: ResolvedSandbox,
-  { apiKeyFile: [apiKeyFile] }: Options,
+  login: string,
   colour: Palette,
 ): string[] {
   const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
-  const login = showsKey
-    ? `echo ${shellWord(apiKey)} | leads login --base-url ${url}`
-    : apiKeyFile === undefined
-      ? `export LEADS_BASE_URL=${url}`
-      : `leads login --base-url ${url} --api-key-file ${shellWord(apiKeyFile)}`;
   const key = showsKey ? `, API key ${apiKey}` : '';
   const push =
     webhook === undefined
@@ -99,13 +89,23 @@ function readyBanner(
   ];
 }
 
-const readyRecord = (
-  { url, port, leads }: Sandbox,
-  { showsKey, apiKeys, seed, webhook }: ResolvedSandbox,
-) => ({
-  ...{ type: 'ready', url, port, apiKey: showsKey ? apiKeys[0] : undefined },
-  ...{ leads: leads.length, seed, webhook: webhook?.url ?? null },
-});
+function loginCommand(
+  url: string,
+  { showsKey, apiKeys: [apiKey = ''] }: ResolvedSandbox,
+  apiKeyFile: string | undefined,
+): string {
+  if (showsKey) return `echo ${shellWord(apiKey)} | leads login --base-url ${url}`;
+  if (apiKeyFile !== undefined)
+    return `leads login --base-url ${url} --api-key-file ${shellWord(apiKeyFile)}`;
+  // The key came from LEADS_API_KEY, where every command finds it.
+  return `export LEADS_BASE_URL=${url}`;
+}
+
+function readyRecord({ url, port, leads }: Sandbox, options: ResolvedSandbox) {
+  const { showsKey, apiKeys, seed, webhook } = options;
+  const apiKey = showsKey ? apiKeys[0] : undefined;
+  return { type: 'ready', url, port, apiKey, leads: leads.length, seed, webhook: webhook?.url ?? null };
+}
 
 const summaryRecord = ({ leads, state: { requests, deliveries, apiInjector } }: Sandbox) => ({
   type: 'summary',
@@ -141,15 +141,9 @@ function eventLine(event: LoggedRequest | RecordedAttempt): string {
   return `POST ${target} ${leadId} attempt ${attempt}: ${outcome} ${answer} in ${durationMs} ms${faults}`;
 }
 
-/** A receiver is right to reject a forgery, and a dropped delivery was never sent. */
-function failureText({
-  target,
-  outcome,
-  forged,
-  faults,
-  status,
-  error,
-}: RecordedAttempt): string | undefined {
+/** Undefined for a success: a receiver is right to reject a forgery, and a dropped delivery was never sent. */
+function failureText(attempt: RecordedAttempt): string | undefined {
+  const { target, outcome, forged, faults, status, error } = attempt;
   const isAcknowledged = outcome === 'acknowledged';
   if (forged) {
     const text = `${target} acknowledged a forged delivery (${faults.at(-1) ?? ''}): it does not verify what it gets`;

@@ -1,7 +1,7 @@
 import {
   errorResponse,
-  type PlainRequest,
-  type PlainResponse,
+  type SandboxRequest,
+  type SandboxResponse,
   type Transmission,
   type Transmit,
 } from '../sandbox-server.ts';
@@ -10,66 +10,62 @@ import { drawFor } from '../data/seeded-random.ts';
 import type { ApiFault, DrawnFault } from '../faults.ts';
 import type { SandboxState } from '../sandbox-state.ts';
 import { readListQuery, withoutFilters } from './list-query.ts';
-import { nextPage, repeatPrevious, samePage, takePage, wrapPage } from './page.ts';
+import { nextPage, repeatPrevious, takePage, thisPageAsNext, wrapPage } from './page.ts';
 
 interface ListAnswer {
-  readonly response: PlainResponse;
+  readonly response: SandboxResponse;
   readonly leads?: number;
   readonly faults?: readonly ApiFault[];
 }
 
-export function answerListRequest(
-  request: PlainRequest,
-  url: URL,
-  state: SandboxState,
-  clock: Clock,
-): PlainResponse {
+/** Answers and logs one request of the list operation (specification, section 4.1). */
+export function answerListRequest(request: SandboxRequest, url: URL, state: SandboxState): SandboxResponse {
   const { method, target } = request;
   const id = `req_${String(state.requests.length + 1).padStart(6, '0')}`;
-  const { response, leads = 0, faults = [] } = listLeads(request, url, state, clock);
+  const { response, leads = 0, faults = [] } = listLeads(request, url, state);
   const status = faults.includes('reset') ? null : response.status;
-  state.logRequest({ id, at: new Date(state.now()).toISOString(), method, target, status, leads, faults });
+  const at = new Date(state.clock.now()).toISOString();
+  state.logRequest({ id, at, method, target, status, leads, faults });
   return { ...response, headers: { ...response.headers, 'x-request-id': id } };
 }
 
-function listLeads(request: PlainRequest, url: URL, state: SandboxState, clock: Clock): ListAnswer {
-  const { method, target, headers } = request;
+function listLeads({ method, target, headers }: SandboxRequest, url: URL, state: SandboxState): ListAnswer {
   const rejection = rejectMethodOrKey(method, headers.authorization, state);
   if (rejection !== undefined) return { response: rejection };
-  const { ok, headers: limitHeaders } = state.takeFromLimit();
-  if (!ok) return { response: tooManyRequests(limitHeaders) };
+  const limit = state.admitRequest();
+  const { response, ...log } = limit.isAdmitted
+    ? answerQuery(target, url, state)
+    : { response: tooManyRequests() };
+  return { response: { ...response, headers: { ...limit.headers, ...response.headers } }, ...log };
+}
+
+/** Draws the faults of the request: an error in place of the page, a wrong page, and a fault of its sending. */
+function answerQuery(target: string, url: URL, state: SandboxState): ListAnswer {
   const { api, apiInjector, leads } = state;
   const requestedQuery = readListQuery(url.searchParams, api, leads);
   if ('problem' in requestedQuery) {
-    return { response: errorResponse(400, 'invalid_request', requestedQuery.problem, limitHeaders) };
+    return { response: errorResponse(400, 'invalid_request', requestedQuery.problem) };
   }
-  const key = state.requestKey(target);
+  const key = state.nextFaultKey(target);
   const error = apiInjector.drawFirst(['status500', 'status429'], key);
-  if (error !== undefined) {
-    const retryAfter = String(Math.ceil((error.fault.amountMs ?? 1000) / 1000));
-    const response =
-      error.name === 'status500'
-        ? errorResponse(500, 'internal_error', 'Something went wrong on our side.', limitHeaders)
-        : tooManyRequests({ ...limitHeaders, 'retry-after': retryAfter });
-    return { response, faults: [error.name] };
-  }
+  if (error !== undefined) return { response: errorFault(error), faults: [error.name] };
   const sendingFault = apiInjector.drawFirst(['reset', 'truncate', 'slow'], key);
   // The log names faults as they were drawn, also where the page left nothing to alter.
   const pageFaults = (['shift', 'ignoredFilters', 'repeatedCursor', 'duplicate'] as const).filter(
     (name) => apiInjector.draw(name, key) !== undefined,
   );
+  // With the newest first, a new lead moves all others by one position.
   if (pageFaults.includes('shift')) state.generate();
   const query = pageFaults.includes('ignoredFilters') ? withoutFilters(requestedQuery) : requestedQuery;
-  const wholePage = takePage(leads.all, query, api.order);
-  const page = pageFaults.includes('duplicate') ? repeatPrevious(wholePage) : wholePage;
-  const next = nextPage(wholePage, query, url, api);
-  const repeated = next && pageFaults.includes('repeatedCursor') ? samePage(url, api) : undefined;
-  const { headers: pageHeaders, ...response } = wrapPage(page, repeated ?? next, query, api);
+  const rightPage = takePage(leads.all, query, api.order);
+  const page = pageFaults.includes('duplicate') ? repeatPrevious(rightPage) : rightPage;
+  const rightNext = nextPage(rightPage, query, url, api);
+  const repeatsCursor = rightNext !== undefined && pageFaults.includes('repeatedCursor');
+  const next = (repeatsCursor ? thisPageAsNext(url, api) : undefined) ?? rightNext;
   return {
     response: {
-      ...response,
-      headers: { ...limitHeaders, ...pageHeaders },
-      transmit: sendingFault && transmissionFault(sendingFault, state.seed, key, clock),
+      ...wrapPage(page, next, query, api),
+      transmit: sendingFault && transmissionFault(sendingFault, key, state),
     },
     leads: page.leads.length,
     faults: [...(sendingFault ? [sendingFault.name] : []), ...pageFaults],
@@ -80,7 +76,7 @@ function rejectMethodOrKey(
   method: string,
   authorization: string | undefined,
   { apiKeys }: SandboxState,
-): PlainResponse | undefined {
+): SandboxResponse | undefined {
   if (method !== 'GET') {
     return errorResponse(405, 'method_not_allowed', 'Use GET to list leads.', { allow: 'GET, HEAD' });
   }
@@ -91,20 +87,21 @@ function rejectMethodOrKey(
   return errorResponse(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' });
 }
 
-type Headers = Readonly<Record<string, string>>;
-
-const tooManyRequests = (headers: Headers): PlainResponse =>
+const tooManyRequests = (headers?: SandboxResponse['headers']): SandboxResponse =>
   errorResponse(429, 'rate_limited', 'Too many requests: retry with backoff.', headers);
 
-/**
- * The connection ends by a TCP reset before the response; or the body ends in its middle, with its length, in
- * chunks, or without either; or it is slow.
- */
+const defaultWaitMs = 1000;
+
+function errorFault({ name, fault }: DrawnFault<'status500' | 'status429'>): SandboxResponse {
+  if (name === 'status500') return errorResponse(500, 'internal_error', 'Something went wrong on our side.');
+  const waitSeconds = Math.ceil((fault.amountMs ?? defaultWaitMs) / 1000);
+  return tooManyRequests({ 'retry-after': String(waitSeconds) });
+}
+
 function transmissionFault(
   { name, fault }: DrawnFault<'reset' | 'truncate' | 'slow'>,
-  seed: number,
   key: string,
-  clock: Clock,
+  { seed, clock }: SandboxState,
 ): Transmit {
   switch (name) {
     case 'reset':
@@ -114,10 +111,11 @@ function transmissionFault(
       return (transmission) => truncate(transmission, framing);
     }
     case 'slow':
-      return (transmission) => sendSlowly(transmission, fault.amountMs ?? 1000, clock);
+      return (transmission) => sendSlowly(transmission, fault.amountMs ?? defaultWaitMs, clock);
   }
 }
 
+/** What announces the end of a body that is cut in its middle; with `close`, only the end of the connection does. */
 const framings = ['length', 'chunked', 'close'] as const;
 
 function truncate(
@@ -137,14 +135,14 @@ const slowPieces = 10;
 
 async function sendSlowly(
   { response, status, headers, body, signal }: Transmission,
-  overMs: number,
+  durationMs: number,
   clock: Clock,
 ): Promise<void> {
   response.writeHead(status, { ...headers, 'content-length': body.length });
-  const step = Math.ceil(body.length / slowPieces);
-  for (let start = 0; start < body.length; start += step) {
-    response.write(body.subarray(start, start + step));
-    await clock.sleep(overMs / slowPieces, signal);
+  const pieceLength = Math.ceil(body.length / slowPieces);
+  for (let start = 0; start < body.length; start += pieceLength) {
+    response.write(body.subarray(start, start + pieceLength));
+    await clock.sleep(durationMs / slowPieces, signal);
   }
   response.end();
 }

@@ -2,11 +2,14 @@ import { parseIsoTime } from '../../time/time-text.ts';
 import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 
+/**
+ * `limit` is Infinity where the service does not page. Times are in milliseconds since the epoch, with
+ * since <= createdAt < until. The page begins after the lead of a cursor, or after so many leads.
+ */
 export interface ListQuery {
   readonly limit: number;
   readonly status: string | undefined;
   readonly categories: readonly string[];
-  /** Half-open, in milliseconds: since <= createdAt < until. */
   readonly since: number;
   readonly until: number;
   readonly from:
@@ -18,6 +21,7 @@ export interface InvalidQuery {
   readonly problem: string;
 }
 
+/** Reads the parameters by the names that this sandbox has for them, and ignores all others, as services do. */
 export function readListQuery(
   params: URLSearchParams,
   api: ApiOptions,
@@ -63,6 +67,7 @@ export const withoutFilters = (query: ListQuery): ListQuery => ({
   until: Infinity,
 });
 
+/** A place in the order of the leads, which a new lead does not move. */
 export const cursorOf = (lead: SandboxLead): string =>
   Buffer.from(`${lead.createdAt}:${lead.seq}`).toString('base64url');
 
@@ -72,8 +77,9 @@ function readLimit(text: string | undefined, api: ApiOptions): number | undefine
   return /^[1-9]\d{0,15}$/.test(text) ? Math.min(Number(text), api.maxLimit) : undefined;
 }
 
-function readTime(text: string | undefined, otherwise: number): number | undefined {
-  if (text === undefined) return otherwise;
+/** Tells seconds from milliseconds by their digits: 9 to 11 digits of seconds are a time between 1973 and 5138. */
+function readTime(text: string | undefined, fallback: number): number | undefined {
+  if (text === undefined) return fallback;
   if (/^\d{9,11}(\.\d+)?$/.test(text)) return Number(text) * 1000;
   return /^\d{12,14}$/.test(text) ? Number(text) : parseIsoTime(text);
 }
@@ -84,17 +90,17 @@ function readStart(
   leads: LeadSet,
   limit: number,
 ): ListQuery['from'] | InvalidQuery {
-  const whole = (text: string, from: number): number | undefined =>
-    /^\d{1,15}$/.test(text) && Number(text) >= from ? Number(text) : undefined;
+  const wholeNumber = (text: string, minimum: number): number | undefined =>
+    /^\d{1,15}$/.test(text) && Number(text) >= minimum ? Number(text) : undefined;
   const { pagination } = api;
   if (pagination === 'page') {
-    const page = whole(value('page') ?? '1', 1);
+    const page = wholeNumber(value('page') ?? '1', 1);
     return page === undefined
       ? { problem: 'page must be a whole number from 1' }
       : { kind: 'skip', count: (page - 1) * limit };
   }
   if (pagination === 'offset') {
-    const offset = whole(value('offset') ?? '0', 0);
+    const offset = wholeNumber(value('offset') ?? '0', 0);
     return offset === undefined
       ? { problem: 'offset must be a whole number' }
       : { kind: 'skip', count: offset };

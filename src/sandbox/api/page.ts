@@ -1,16 +1,17 @@
-import { jsonTextResponse, type PlainResponse } from '../sandbox-server.ts';
+import { jsonTextResponse, type SandboxResponse } from '../sandbox-server.ts';
 import { countUntil, type SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 import { cursorOf, isUnfiltered, type ListQuery, matches } from './list-query.ts';
 
+/** `skipped` matching leads are before this page, the last of them is `previous`, and `total` match altogether. */
 interface LeadPage {
   readonly leads: readonly SandboxLead[];
-  /** The number of matching leads before this page, and in total. */
   readonly skipped: number;
   readonly total: number;
   readonly previous: SandboxLead | undefined;
 }
 
+/** `allLeads` are oldest first; `order` is that of the page. */
 export function takePage(
   allLeads: readonly SandboxLead[],
   query: ListQuery,
@@ -21,38 +22,47 @@ export function takePage(
   const total = oldestFirst.length;
   const leadAt = (position: number): SandboxLead | undefined =>
     position < 0 ? undefined : oldestFirst[order === 'newest' ? total - 1 - position : position];
-  const skipped =
-    from.kind === 'skip'
-      ? from.count
-      : order === 'oldest'
-        ? countUntil(oldestFirst, from)
-        : total - countUntil(oldestFirst, { ...from, seq: from.seq - 1 });
+  const skipped = from.kind === 'skip' ? from.count : countThrough(oldestFirst, from, order);
   const length = Math.max(0, Math.min(limit, total - skipped));
   const leads = Array.from({ length }, (_, i) => leadAt(skipped + i)).filter((lead) => lead !== undefined);
   return { leads, skipped, total, previous: leadAt(skipped - 1) };
 }
 
-/** A service whose offsets moved repeats the last lead of the previous page. */
+/** Counts the leads up to a cursor in this order, with the lead at the cursor itself. */
+function countThrough(
+  oldestFirst: readonly SandboxLead[],
+  cursor: Pick<SandboxLead, 'createdAt' | 'seq'>,
+  order: ApiOptions['order'],
+): number {
+  if (order === 'oldest') return countUntil(oldestFirst, cursor);
+  const older = countUntil(oldestFirst, { ...cursor, seq: cursor.seq - 1 });
+  return oldestFirst.length - older;
+}
+
+/** Begins the page with the last lead of the previous one, as a service does whose offsets moved. */
 export const repeatPrevious = (page: LeadPage): LeadPage => {
-  const [repeated = page.leads[0]] = [page.previous];
+  const repeated = page.previous ?? page.leads[0];
   return repeated === undefined ? page : { ...page, leads: [repeated, ...page.leads] };
 };
 
+/** Stands for the records while the rest of the body is written: a record keeps its own text. */
 const placeholder = '\u0000records\u0000';
 
+/** Makes the response with this page, which names `next` in its body or its `Link` header. */
 export function wrapPage(
   page: LeadPage,
   next: NextPage | undefined,
   { limit }: ListQuery,
   api: ApiOptions,
-): PlainResponse {
+): SandboxResponse {
   const headers: Record<string, string> = {};
   if (api.pagination === 'link' && next !== undefined) headers['link'] = `<${next.url.href}>; rel="next"`;
-  const [head = '', tail = ''] = aroundRecords(page, next, limit, api);
+  const [head = '', tail = ''] = textsAroundRecords(page, next, limit, api);
   const records = page.leads.map((lead) => listedText(lead, api.statusField));
   return jsonTextResponse(200, `${head}[${records.join(',')}]${tail}`, headers);
 }
 
+/** The cursor, page number or offset of the next page, and the URL of its request. The last page has none. */
 interface NextPage {
   readonly value: string | number;
   readonly url: URL;
@@ -81,14 +91,17 @@ export function nextPage(
   return { value, url: nextUrl };
 }
 
-/** A client that follows the page itself as the next one never ends. Undefined for the first page. */
-export function samePage(url: URL, api: ApiOptions): NextPage | undefined {
+/**
+ * Names the requested page as its own next one: a client that follows it without a check never ends. Undefined
+ * for a request without a position, which is for the first page.
+ */
+export function thisPageAsNext(url: URL, api: ApiOptions): NextPage | undefined {
   const parameter: keyof ParameterNames = positionParameter(api);
   const value = url.searchParams.get(api.params[parameter] ?? parameter);
   return value === null ? undefined : { value, url };
 }
 
-function aroundRecords(
+function textsAroundRecords(
   { skipped, total }: LeadPage,
   next: NextPage | undefined,
   limit: number,
@@ -129,6 +142,6 @@ function setDotted(body: Record<string, unknown>, dotted: string, value: unknown
  * has its own status.
  */
 const listedText = (lead: SandboxLead, statusField: string): string =>
-  lead.ownStatus === true
+  lead.hasOwnStatus === true
     ? lead.text()
     : `${lead.text().slice(0, -1)},"${statusField}":${JSON.stringify(lead.status)}}`;

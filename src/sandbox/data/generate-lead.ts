@@ -7,23 +7,22 @@ type Draw = () => number;
 const namePairs = (names: string): [written: string, ascii: string][] =>
   [...names.matchAll(/(\S[^=]*)=(\S+)/g)].map(([, written = '', ascii = '']) => [written, ascii]);
 
-const withNames = ({ given: givenNames, family, phones, ...script }: People) => ({
-  ...script,
+const withNamePairs = ({ givenNames, familyNames, phones, ...people }: People) => ({
+  ...people,
   phones: phones.map((pattern) => pattern.split('#')),
   givenNames: namePairs(givenNames),
-  family: namePairs(family),
+  familyNames: namePairs(familyNames),
 });
 
-const western = withNames(westernPeople);
-const otherScripts = otherPeople.map(withNames);
+const western = withNamePairs(westernPeople);
+const others = otherPeople.map(withNamePairs);
 
-/** The same draws make the same person. */
-function person(draw: Draw): string {
-  const people = draw() < 0.5 ? western : pick(otherScripts, draw);
+function personMembers(draw: Draw): string {
+  const people = draw() < 0.5 ? western : pick(others, draw);
   const [givenName, mailGiven] = pick(people.givenNames, draw);
-  const [family, mailFamily] = pick(people.family, draw);
+  const [familyName, mailFamily] = pick(people.familyNames, draw);
   const number = Math.floor(draw() * 1000);
-  const name = people.familyFirst === true ? family + givenName : `${givenName} ${family}`;
+  const name = people.familyFirst === true ? familyName + givenName : `${givenName} ${familyName}`;
   const email = `${mailGiven}.${mailFamily}${number}@${pick(people.domains, draw)}`;
   const [phoneStart = '', ...phoneParts] = pick(people.phones, draw);
   let phone = phoneStart;
@@ -38,7 +37,7 @@ const sources = ['facebook', 'google', 'website', 'tiktok', 'referral', 'linkedi
 const media = ['cpc', 'organic', 'email', 'social'];
 const ownerAnswers = ['true', 'false'];
 const amounts = ['1200.50', '1.0', '9.5e3', '250000', '0.1', '75E+2'];
-/** Services write escapes and plain characters, so no receiver may rewrite them in another form. */
+/** JSON texts: a service may escape a character or write it as it is, and no receiver may rewrite either. */
 const notes = [
   '"Please call back"',
   '"Caf\\u00e9 on the corner, 2nd floor"',
@@ -52,12 +51,15 @@ const notes = [
   'null',
 ];
 
-/** Compact JSON of about 550 bytes, as the service sends it. */
+/**
+ * Compact JSON of about 550 bytes, as the service sends it. Here and below, an odd constant such as 0x85ebca6b
+ * gives each property draws of its own from one seed.
+ */
 export function leadText(seed: number, seq: number, { id, category }: Outline, createdAt: number): string {
   const draw = drawsFrom(scatter(seed ^ Math.imul(seq, 0x85ebca6b)));
   // The order of the draws decides what each seed makes: JavaScript evaluates a template from left to right.
   return (
-    `{"id":"${id}","category":"${category}","contact":{${person(draw)},"language":"${pick(languages, draw)}"},` +
+    `{"id":"${id}","category":"${category}","contact":{${personMembers(draw)},"language":"${pick(languages, draw)}"},` +
     `"metadata":{"source":"${pick(sources, draw)}","campaignId":9${nineDigits(draw)}${nineDigits(draw)},` +
     `"utm":{"medium":"${pick(media, draw)}","term":"${category} near me","clickId":"${nineDigits(draw)}"},` +
     `"budget":{"amount":${pick(amounts, draw)},"currency":"EUR"},"score":${(Math.round(draw() * 100) / 100).toFixed(2)},` +
@@ -70,7 +72,7 @@ export function leadText(seed: number, seq: number, { id, category }: Outline, c
 const categories = ['solar', 'roofing', 'heat-pump', 'insurance', 'mortgage', 'legal', 'dental', 'moving'];
 const slotMs = 15 * 60_000;
 
-/** The list needs only these members, which cost less than the text. */
+/** Members by which a list is filtered: they cost less than the text. */
 export interface Outline {
   readonly id: string;
   readonly category: string;
@@ -83,13 +85,16 @@ export function outline(seed: number, seq: number): Outline {
   return { id: `lead_${id.padStart(7, '0')}`, category };
 }
 
+const sharedTimeEvery = 16;
+
 /**
- * In milliseconds: one lead in each quarter of an hour up to `newest`. Every 16th has the same time as the
- * previous one, as leads of one import do.
+ * In milliseconds since the epoch: a time within the slot of this lead, where the slots follow each other up to
+ * `newest`. Every 16th lead has the time of the previous one, as leads of one import do.
  */
 export function seededTime(seed: number, seq: number, count: number, newest: number): number {
-  const timed = seq % 16 === 0 ? seq - 1 : seq;
-  return newest - (count - timed + 1) * slotMs + (scatter(seed ^ timed) % slotMs);
+  const timedSeq = seq % sharedTimeEvery === 0 ? seq - 1 : seq;
+  const slotStart = newest - (count - timedSeq + 1) * slotMs;
+  return slotStart + (scatter(seed ^ timedSeq) % slotMs);
 }
 
 export type DeliveryStatus = 'new' | 'delivered' | 'failed';

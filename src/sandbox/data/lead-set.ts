@@ -9,18 +9,21 @@ import {
   seededTime,
 } from './generate-lead.ts';
 
-/** The text of a lead is made when it is needed, so that a hundred thousand leads are ready at once. */
+/**
+ * A lead that is served and delivered. `seq` numbers the leads in order of arrival, from 1; `createdAt` is in
+ * milliseconds since the epoch; a record with a status of its own keeps it.
+ */
 export interface SandboxLead {
   readonly seq: number;
   readonly id: string;
   readonly category: string | undefined;
   readonly createdAt: number;
   status: string;
-  /** The record has its own status, which is never overwritten. */
-  readonly ownStatus?: boolean;
+  readonly hasOwnStatus?: boolean;
   text(): string;
 }
 
+/** Makes its id and its text when they are needed, so that a hundred thousand leads are ready at once. */
 class SeededLead implements SandboxLead {
   readonly seq: number;
   readonly createdAt: number;
@@ -52,10 +55,10 @@ class SeededLead implements SandboxLead {
   }
 }
 
+/** The newest lead is up to a quarter of an hour older than `newest`, in milliseconds since the epoch. */
 export interface LeadSetStart {
   readonly seed: number;
   readonly count: number;
-  /** In milliseconds; the newest lead is up to a quarter of an hour older. */
   readonly newest: number;
   readonly status: DeliveryStatus | 'mixed';
 }
@@ -64,13 +67,15 @@ export interface LeadSetStart {
 export class LeadSet {
   readonly #leads: SandboxLead[];
   readonly #seed: number;
+  /** Undefined until the first look-up, since it makes all ids. */
   #byId: Map<string, SandboxLead> | undefined;
 
   constructor({ seed, count, newest, status }: LeadSetStart) {
     this.#seed = seed;
     this.#leads = Array.from({ length: count }, (_, i) => {
-      const leadStatus = status === 'mixed' ? seededStatus(seed, i + 1) : status;
-      return new SeededLead(seed, i + 1, seededTime(seed, i + 1, count, newest), leadStatus);
+      const seq = i + 1;
+      const leadStatus = status === 'mixed' ? seededStatus(seed, seq) : status;
+      return new SeededLead(seed, seq, seededTime(seed, seq, count, newest), leadStatus);
     });
   }
 
@@ -99,7 +104,7 @@ export class LeadSet {
   }
 }
 
-/** Counts the leads at or before this position in the order. */
+/** Counts the leads at or before this place in the order, by binary search. */
 export function countUntil(
   leads: readonly SandboxLead[],
   { createdAt, seq }: Pick<SandboxLead, 'createdAt' | 'seq'>,
@@ -108,7 +113,8 @@ export function countUntil(
   while (low < high) {
     const middle = (low + high) >> 1;
     const lead = leads[middle];
-    if (lead !== undefined && (lead.createdAt - createdAt || lead.seq - seq) > 0) high = middle;
+    const distance = lead === undefined ? 0 : lead.createdAt - createdAt || lead.seq - seq;
+    if (distance > 0) high = middle;
     else low = middle + 1;
   }
   return low;
@@ -137,7 +143,7 @@ export function readPostedLead(
     category: lead.category,
     createdAt: (lead.createdAt === undefined ? undefined : parseIsoTime(lead.createdAt)) ?? now,
     status: typeof status === 'string' ? status : 'new',
-    ...(status !== undefined && { ownStatus: true }),
+    ...(status !== undefined && { hasOwnStatus: true }),
     text: () => text,
   };
 }

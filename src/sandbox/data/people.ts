@@ -1,7 +1,10 @@
+/**
+ * Names of one script or region. A list of names holds pairs such as `Anna=anna`: the written name, and its form
+ * in an e-mail address.
+ */
 export interface People {
-  /** Pairs such as `Anna=anna`: the written name, and its form in an e-mail address. */
-  readonly given: string;
-  readonly family: string;
+  readonly givenNames: string;
+  readonly familyNames: string;
   /** The family name comes first, without a space after it. */
   readonly familyFirst?: true;
   readonly domains: readonly string[];
@@ -10,10 +13,10 @@ export interface People {
 }
 
 export const westernPeople: People = {
-  given:
+  givenNames:
     'Anna=anna James=james María José=mariajose François=francois Søren=soren Zoë=zoe Łukasz=lukasz ' +
     'Siobhán=siobhan Priya=priya Sam ☀️=sam 👩‍💻 Tess=tess',
-  family:
+  familyNames:
     "O'Brien=obrien Müller-Lüdenscheidt=mueller García Márquez=garcia Nguyễn=nguyen Smith=smith " +
     'Øvergård=overgard Čapek=capek Yılmaz=yilmaz van der Berg=vandenberg Iyer=iyer',
   domains: ['example.com', 'mail.example.org', 'example.co.uk', 'post.example.net'],
@@ -28,59 +31,59 @@ export const westernPeople: People = {
 
 export const otherPeople: readonly People[] = [
   {
-    given: 'Олена=olena Дмитро=dmytro',
-    family: 'Шевченко=shevchenko Коваленко=kovalenko',
+    givenNames: 'Олена=olena Дмитро=dmytro',
+    familyNames: 'Шевченко=shevchenko Коваленко=kovalenko',
     domains: ['poshta.example.org'],
     phones: ['+380 44 ### ####', '8 (9##) ###-##-##'],
   },
   {
-    given: 'Ελένη=eleni Μαρία=maria',
-    family: 'Παπαδοπούλου=papadopoulou Γεωργίου=georgiou',
+    givenNames: 'Ελένη=eleni Μαρία=maria',
+    familyNames: 'Παπαδοπούλου=papadopoulou Γεωργίου=georgiou',
     domains: ['example.com'],
     phones: ['+30 210 ### ####'],
   },
   {
-    given: 'محمد=mohammed فاطمة=fatima',
-    family: 'الأحمد=alahmad الحسيني=alhusseini',
+    givenNames: 'محمد=mohammed فاطمة=fatima',
+    familyNames: 'الأحمد=alahmad الحسيني=alhusseini',
     domains: ['barid.example.org'],
     phones: ['+966 5# ### ####', '٠٥٠ ١٢٣ ٤٥٦٧'],
   },
   {
-    given: 'נועה=noa דוד=david',
-    family: 'כהן=cohen לוי=levi',
+    givenNames: 'נועה=noa דוד=david',
+    familyNames: 'כהן=cohen לוי=levi',
     domains: ['example.com'],
     phones: ['05#-###-####'],
   },
   {
-    given: '美咲=misaki 大輔=daisuke',
-    family: '佐藤=sato 鈴木=suzuki',
+    givenNames: '美咲=misaki 大輔=daisuke',
+    familyNames: '佐藤=sato 鈴木=suzuki',
     familyFirst: true,
     domains: ['mail.example.jp'],
     phones: ['+81 90-####-####', '０３-１２３４-５６７８'],
   },
   {
-    given: '小明=xiaoming 秀英=xiuying',
-    family: '王=wang 陳=chen',
+    givenNames: '小明=xiaoming 秀英=xiuying',
+    familyNames: '王=wang 陳=chen',
     familyFirst: true,
     domains: ['example.com'],
     phones: ['+86 1## #### ####'],
   },
   {
-    given: '서연=seoyeon 민준=minjun',
-    family: '김=kim 이=lee',
+    givenNames: '서연=seoyeon 민준=minjun',
+    familyNames: '김=kim 이=lee',
     familyFirst: true,
     domains: ['example.com'],
     phones: ['010-####-####'],
   },
   {
-    given: 'आरव=aarav प्रिया=priya',
-    family: 'शर्मा=sharma गुप्ता=gupta',
+    givenNames: 'आरव=aarav प्रिया=priya',
+    familyNames: 'शर्मा=sharma गुप्ता=gupta',
     domains: ['example.in'],
     phones: ['+91 9#### #####'],
   },
   {
-    given: 'ลลิตา=lalita',
-    family: 'ใจดี=jaidee',
+    givenNames: 'ลลิตา=lalita',
+    familyNames: 'ใจดี=jaidee',
     domains: ['example.com'],
     phones: ['WhatsApp only: +66 8# ### ####'],
   },

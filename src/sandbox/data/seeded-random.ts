@@ -15,12 +15,12 @@ export function scatter(n: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** A number in [0, 1) that depends only on seed and key, not on the order of requests. */
+/** Returns a number in [0, 1) that depends only on seed and key, not on the order of the calls. */
 export function drawFor(seed: number, key: string): number {
   return hashText(key, seed) / 0x1_0000_0000;
 }
 
-/** A stream of numbers in [0, 1) (mulberry32). */
+/** Returns a function whose calls give the numbers of a stream, each in [0, 1) (mulberry32). */
 export function drawsFrom(start: number): () => number {
   let state = start >>> 0;
   return () => {
