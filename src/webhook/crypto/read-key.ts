@@ -22,38 +22,49 @@ import type { Algorithm, SecretEncoding } from '../scheme-options.ts';
 import { kindOf, takesKey } from './algorithms.ts';
 import { decode } from './signature.ts';
 
-/** Matches a key of a pair, which is no shared secret: PEM, `whpk_` with 32 bytes in base64, or JSON that holds such a JWK. */
+/**
+ * Matches a PEM, `whpk_` with 32 bytes in base64, or JSON that holds a JWK of a pair. It leaves out `whsk_`: such a
+ * key is not public, so where a scheme has no key pairs its text is a shared secret like any other.
+ */
 const keyOfPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|[{[][^]*"kty"\s*:\s*"(?:EC|OKP|RSA)")/;
 
 /**
- * Throws a `ConfigError` for a secret that is empty or not in this encoding. A secret that is given as bytes is
- * not decoded.
+ * Reads the key of an HMAC. Throws a `ConfigError` for a secret that is empty, not in this encoding, or a key of a
+ * pair: everybody may know a public key, which would prove nothing. A secret that is given as bytes is not decoded.
  */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
   if (secret.reveal().trim() === '') throw emptySecret();
-  // Everybody knows a public key: as a shared secret it would prove nothing.
-  if (keyOfPair.test(secret.reveal()) || publicDer(secret) !== undefined) throw secretOfKeyPair();
+  if (keyOfPair.test(secret.reveal()) || isPublicDer(secret)) throw secretOfKeyPair();
   const bytes = secret.revealBytes() ?? secretBytes(secret.reveal(), encoding);
   if (bytes === undefined) throw secretNotEncoded(encoding);
   if (bytes.length === 0) throw emptySecret();
   return { secret, material: createSecretKey(bytes) };
 }
 
-function publicDer(secret: Secret): KeyObject | undefined {
-  const bytes = secret.revealBytes() ?? decodeRaw(secret.reveal().replace(/^\s*whsec_/, ''));
-  // A public key or certificate in DER is a sequence (0x30); the shortest, an Ed25519 key, has 44 bytes.
-  if (bytes[0] !== 0x30 || bytes.length < 44) return undefined;
+/** The tag of a sequence, with which every key and certificate in DER begins. */
+const derSequence = 0x30;
+
+/** The length of an Ed25519 key in bytes, the shortest public key in DER. */
+const shortestPublicDer = 44;
+
+function isPublicDer(secret: Secret): boolean {
+  const bytes = secret.revealBytes() ?? decodeHexOrBase64(secret.reveal().replace(/^\s*whsec_/, ''));
+  if (bytes[0] !== derSequence || bytes.length < shortestPublicDer) return false;
   const key = bufferOf(bytes);
-  for (const type of ['spki', 'pkcs1', 'certificate'] as const) {
-    try {
-      return type === 'certificate'
-        ? new X509Certificate(key).publicKey
-        : createPublicKey({ key, format: 'der', type });
-    } catch {
-      // It is of another type, or not a key.
-    }
+  return (
+    canRead(() => createPublicKey({ key, format: 'der', type: 'spki' })) ||
+    canRead(() => createPublicKey({ key, format: 'der', type: 'pkcs1' })) ||
+    canRead(() => new X509Certificate(key).publicKey)
+  );
+}
+
+function canRead(read: () => KeyObject): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
   }
-  return undefined;
 }
 
 /**
@@ -64,7 +75,9 @@ function publicDer(secret: Secret): KeyObject | undefined {
 export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
   const text = secret.reveal();
   if (text.trim() === '') throw emptySecret();
-  const material = namesItsKind(secret) ? readKey(text) : readRaw(secret.revealBytes() ?? decodeRaw(text));
+  const material = hasKeyMarker(secret)
+    ? readMarkedKey(text)
+    : readUnmarkedKey(secret.revealBytes() ?? decodeHexOrBase64(text));
   const kind = kindOf(material);
   if (takesKey(algorithm, kind)) return { secret, material };
   const { asymmetricKeyType, asymmetricKeyDetails } = material;
@@ -76,8 +89,15 @@ export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
   );
 }
 
-function readRaw(raw: Uint8Array): KeyObject {
-  const bytes = bufferOf(raw);
+/** Whether the text itself tells its form: a JWK, a PEM, `whpk_` or `whsk_`. Of keys in bytes only a PEM does. */
+const hasKeyMarker = (secret: Secret): boolean =>
+  secret.revealBytes() === undefined
+    ? /^\s*\{|-----BEGIN |^\s*wh[sp]k_/.test(secret.reveal())
+    : secret.reveal().includes('-----BEGIN ');
+
+/** Tells the form by the length: an uncompressed P-256 point is 0x04 with two coordinates of 32 bytes (SEC 1). */
+function readUnmarkedKey(unmarked: Uint8Array): KeyObject {
+  const bytes = bufferOf(unmarked);
   if (bytes.length === 32) return ed25519Public(bytes);
   if (bytes.length === 64) return ed25519Pair(bytes);
   if (bytes.length === 65 && bytes[0] === 4) return p256Point(bytes);
@@ -98,13 +118,8 @@ function readDer(key: Buffer): KeyObject {
   }
 }
 
-const namesItsKind = (secret: Secret): boolean =>
-  secret.revealBytes() === undefined
-    ? /^\s*\{|-----BEGIN |^\s*wh[sp]k_/.test(secret.reveal())
-    : secret.reveal().includes('-----BEGIN ');
-
 /** Throws a `ConfigError` for a damaged key, which must not be taken for a shared secret. */
-function readKey(text: string): KeyObject {
+function readMarkedKey(text: string): KeyObject {
   const trimmed = text.trim();
   if (trimmed.startsWith('{')) return readJwk(trimmed);
   if (/^wh[sp]k_/.test(trimmed)) return readWebhookKey(trimmed);
@@ -120,8 +135,8 @@ const readJwk = (text: string): KeyObject =>
   });
 
 function readWebhookKey(text: string): KeyObject {
-  const bytes = secretBytes(text.slice(5), 'base64');
   const isPublic = text.startsWith('whpk_');
+  const bytes = secretBytes(text.slice('whpk_'.length), 'base64');
   if (bytes?.length === 32) return isPublic ? ed25519Public(bytes) : ed25519Private(bytes);
   if (bytes?.length === 64 && !isPublic) return ed25519Pair(bytes);
   throw unreadableWebhookKey();
@@ -133,10 +148,10 @@ function ed25519Public(bytes: Buffer): KeyObject {
 }
 
 /** RFC 8410, section 7: these bytes precede the seed of a private key in PKCS #8. */
-const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const pkcs8Header = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const ed25519Private = (seed: Buffer): KeyObject =>
-  createPrivateKey({ key: Buffer.concat([pkcs8, seed]), format: 'der', type: 'pkcs8' });
+  createPrivateKey({ key: Buffer.concat([pkcs8Header, seed]), format: 'der', type: 'pkcs8' });
 
 /** libsodium keeps a private key as the seed followed by the public key. */
 function ed25519Pair(bytes: Buffer): KeyObject {
@@ -147,23 +162,21 @@ function ed25519Pair(bytes: Buffer): KeyObject {
 }
 
 /** The errors of node's key readers may quote the key, so only their name is kept. */
-function parseKey<T>(make: () => T): T {
+function parseKey(parse: () => KeyObject): KeyObject {
   try {
-    return make();
+    return parse();
   } catch (cause) {
     throw unreadableKey(cause instanceof Error ? cause.name : undefined);
   }
 }
 
 /** Reads hex, or base64 or base64url with any white space and with or without padding; empty for any other text. */
-function decodeRaw(text: string): Uint8Array {
-  const trimmed = text.trim();
-  const hex = secretBytes(trimmed, 'hex');
-  return hex ?? secretBytes(toBase64(trimmed.replace(/\s/g, '')), 'base64') ?? Buffer.alloc(0);
+function decodeHexOrBase64(text: string): Uint8Array {
+  const base64 = text.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/');
+  return secretBytes(text.trim(), 'hex') ?? secretBytes(base64, 'base64') ?? Buffer.alloc(0);
 }
 
-const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
-
+/** Undefined for a text that is not in this encoding. */
 function secretBytes(text: string, encoding: SecretEncoding): Buffer | undefined {
   switch (encoding) {
     case 'utf8':
@@ -177,6 +190,6 @@ function secretBytes(text: string, encoding: SecretEncoding): Buffer | undefined
   }
 }
 
-/** Secrets are often copied without their padding, so it may be missing; in signatures it may not. */
+/** Secrets are often copied without their padding, so it may be missing, unlike that of a signature. */
 const padded = (text: string): string =>
   text.endsWith('=') ? text : text.padEnd(Math.ceil(text.length / 4) * 4, '=');

@@ -3,45 +3,57 @@ import { decode } from '../crypto/signature.ts';
 import type { Delivery } from '../delivery.ts';
 import { type Algorithm, algorithms, type Encoding, encodings } from '../scheme-options.ts';
 
+/**
+ * A text in a header that may be a signature, with the options of a scheme that would read it there. `algorithms`
+ * are those whose signatures may have its length. `prefix` is the text before it in its entry of the header, and
+ * undefined where no prefix describes its place; `separator` is between the entries, and undefined for one alone.
+ */
 export interface CandidateSignature {
   readonly header: string;
   readonly bytes: Buffer;
   readonly algorithms: readonly Algorithm[];
   readonly encoding: Encoding;
-  /** The text before the signature in its entry of the header; undefined when text follows it as well. */
   readonly prefix: string | undefined;
   readonly separator: string | undefined;
 }
 
-const withoutSignature =
+const headersWithoutSignature =
   /^(host|connection|date|user-agent|accept.*|content-.*|cookie|x-forwarded-.*|via|forwarded)$/i;
 
-/** Bounds the work, which a sender must not decide. */
+/** These limit the work, which a sender must not decide. */
 const mostCandidates = 8;
+const longestValue = 1000;
 
+/** Hex, base64 or base64url. SHA-1, the shortest digest, has 20 bytes: 27 characters of base64 without padding. */
+const encodedSignature = /[A-Za-z0-9+/_-]{27,}={0,2}/g;
+
+/** Finds the texts in all headers that have the form and length of a signature, the first eight at most. */
 export function candidateSignatures(delivery: Pick<Delivery, 'rawHeaders'>): readonly CandidateSignature[] {
   const candidates: CandidateSignature[] = [];
   for (const [name, value] of delivery.rawHeaders) {
-    if (withoutSignature.test(name) || value.length > 1000) continue;
-    for (const match of value.matchAll(/[A-Za-z0-9+/_-]{26,}={0,2}/g)) {
-      const signature = decodeSignature(match[0]);
-      if (signature === undefined || candidates.length >= mostCandidates) continue;
-      const end = match.index + match[0].length;
-      const place = entryAround(value.slice(0, match.index), value.slice(end));
+    if (headersWithoutSignature.test(name) || value.length > longestValue) continue;
+    for (const match of value.matchAll(encodedSignature)) {
+      if (candidates.length === mostCandidates) return candidates;
+      const [text] = match;
+      const signature = decodeSignature(text);
+      if (signature === undefined) continue;
+      const place = placeBetween(value.slice(0, match.index), value.slice(match.index + text.length));
       candidates.push({ header: name.toLowerCase(), ...place, ...signature });
     }
   }
   return candidates;
 }
 
-function entryAround(before: string, after: string): Pick<CandidateSignature, 'prefix' | 'separator'> {
+function placeBetween(before: string, after: string): Pick<CandidateSignature, 'prefix' | 'separator'> {
   // A single comma may belong to the prefix, as in 'v1,'.
-  if (after === '' && /^[\w-]{0,20}[=,:]?$/.test(before)) return { prefix: before, separator: undefined };
-  const [, separator = after.slice(0, 1), prefix = before] = /([;, ]) *([^;, ]*)$/.exec(before) ?? [];
-  if (!/^[;, ]$/.test(separator) || (after !== '' && !after.startsWith(separator))) {
-    return { prefix: after === '' ? before : undefined, separator: undefined };
-  }
-  return { prefix, separator };
+  const isAlone = after === '' && /^[\w-]{0,20}[=,:]?$/.test(before);
+  if (isAlone) return { prefix: before, separator: undefined };
+  const entryStart = /([;, ]) *([^;, ]*)$/.exec(before);
+  const separator = entryStart?.[1] ?? after.slice(0, 1);
+  const prefix = entryStart?.[2] ?? before;
+  const isEntry = /^[;, ]$/.test(separator) && (after === '' || after.startsWith(separator));
+  if (isEntry) return { prefix, separator };
+  return { prefix: after === '' ? before : undefined, separator: undefined };
 }
 
 function decodeSignature(
@@ -50,9 +62,9 @@ function decodeSignature(
   for (const encoding of encodings) {
     const bytes = decode(text, encoding);
     if (bytes === undefined) continue;
-    const possible = algorithms.filter((algorithm) => hasLengthOf(algorithm, bytes));
-    // Only DER has a length that is not fixed; it starts with a sequence.
-    const fitting = possible.filter((name) => name !== 'ecdsa-p256-sha256-der' || bytes[0] === 0x30);
+    const ofThisLength = algorithms.filter((algorithm) => hasLengthOf(algorithm, bytes));
+    // Only a signature in DER has a length that varies with its bytes; it starts with the tag of a sequence, 0x30.
+    const fitting = ofThisLength.filter((name) => name !== 'ecdsa-p256-sha256-der' || bytes[0] === 0x30);
     if (fitting.length > 0) return { bytes, algorithms: fitting, encoding };
   }
   return undefined;
