@@ -13,16 +13,14 @@ import {
   checkOptions,
   choiceOptionNames,
   type OptionNames,
+  type Refused,
+  type SchemeChoice,
+  type SignedDelivery,
+  type SignedLead,
+  type SignOptions,
+  type Verified,
+  type VerifyOptions,
   verifyOptionNames,
-} from './webhook/option-names.ts';
-import type {
-  Refused,
-  SchemeChoice,
-  SignedDelivery,
-  SignedLead,
-  SignOptions,
-  Verified,
-  VerifyOptions,
 } from './webhook/options.ts';
 import { readDelivery } from './webhook/read-body.ts';
 import type { WebhookRequest } from './webhook/request.ts';

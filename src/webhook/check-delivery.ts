@@ -84,46 +84,65 @@ export function checkDelivery(
   const handshake = otherEvents && answerHandshake(delivery, policy.scheme);
   if (handshake !== undefined) return handshake;
   const { leadAt = 'auto', leadAtNames, idField = plainId } = policy;
-  const read = readLeads(delivery.body, leadAt, leadAtNames, idField);
-  if (!read.ok) {
-    if (read.isTooMany === true) return rejection('too_large', read.detail);
-    return answerWithoutLead(delivery, read.detail, otherEvents);
+  const reading = readLeads(delivery.body, leadAt, leadAtNames, idField);
+  if (!reading.ok) {
+    if (reading.isTooMany === true) return rejection('too_large', reading.detail);
+    return answerWithoutLead(delivery, reading.detail, otherEvents);
   }
-  const notice = leadAt === 'auto' ? headerNotice(delivery.rawHeaders) : undefined;
-  if (notice !== undefined && (notice.isDeletion || read.leads.some(hasNoPerson))) {
-    const subject = `the header ${notice.name.toLowerCase()}`;
-    const kind = notice.isDeletion ? 'deletion' : 'other';
-    const pointer = read.leads[0]?.pointer ?? "''";
-    const detail = noticeRefusal(subject, kind, pointer, leadAtNames?.option);
-    return answerWithoutLead(delivery, detail, otherEvents, kind === 'other');
+  // A place that the operator named holds a lead, whatever a header says.
+  const notice = leadAt === 'auto' ? noticeInHeader(delivery, reading.leads, leadAtNames) : undefined;
+  if (notice !== undefined) {
+    return answerWithoutLead(delivery, notice.detail, otherEvents, !notice.isDeletion);
   }
-  const leads: CheckedLead[] = [];
-  for (const foundLead of read.leads) {
-    const { id: leadId } = foundLead.lead;
-    const problem = problemOfId(leadId, idField);
-    if (leadId === undefined || problem !== undefined) {
-      const which = read.leads.length === 1 ? '' : `lead ${leads.length + 1}: `;
-      return rejection('not_a_lead', `${which}${problem ?? ''}`);
-    }
-    leads.push({ ...foundLead, leadId });
-  }
+  const leads = withIds(reading.leads, idField);
+  if ('reason' in leads) return leads;
   const { key, nonce, timestamp } = authentic;
   return { kind: 'leads', delivery, leads, key, nonce, timestamp };
 }
 
+/** Finds a header by which the delivery tells of a deletion, or of an object that is no person, in place of a lead. */
+function noticeInHeader(
+  { rawHeaders }: Delivery,
+  leads: readonly FoundLead[],
+  leadAtNames: LeadAtNames | undefined,
+): { readonly isDeletion: boolean; readonly detail: string } | undefined {
+  const notice = headerNotice(rawHeaders);
+  if (notice === undefined || !(notice.isDeletion || leads.some(hasNoPerson))) return undefined;
+  const { isDeletion } = notice;
+  const subject = `the header ${notice.name.toLowerCase()}`;
+  const pointer = leads[0]?.pointer ?? "''";
+  const kind = isDeletion ? 'deletion' : 'other';
+  return { isDeletion, detail: noticeRefusal(subject, kind, pointer, leadAtNames?.option) };
+}
+
+/** Leads of one delivery are stored together or not at all, so one without a usable id rejects all. */
+function withIds(foundLeads: readonly FoundLead[], idField: IdField): readonly CheckedLead[] | Rejection {
+  const leads: CheckedLead[] = [];
+  for (const foundLead of foundLeads) {
+    const leadId = foundLead.lead.id;
+    const which = foundLeads.length === 1 ? '' : `lead ${leads.length + 1}: `;
+    if (leadId === undefined) return rejection('not_a_lead', `${which}the lead has no usable id`);
+    if (Buffer.byteLength(leadId) > maxIdBytes) {
+      return rejection('not_a_lead', `${which}'${idField.name}' is longer than ${maxIdBytes} bytes`);
+    }
+    leads.push({ ...foundLead, leadId });
+  }
+  return leads;
+}
+
 /**
  * Answers a genuine body in which no lead can be read. A body that may be a lead is never another event,
- * because the lead would be lost.
+ * because the lead would be lost. `isNamedOther` is true where a header names another kind of object.
  */
 function answerWithoutLead(
   { body }: Delivery,
   detail: string,
   otherEvents: OtherEvents | undefined,
-  isOtherKind = false,
+  isNamedOther = false,
 ): OtherDelivery | Rejection {
   const json = readJson(body);
   if (json === undefined) return rejection('not_json', detail);
-  if (otherEvents === undefined || holdsPerson(json.value, isOtherKind))
+  if (otherEvents === undefined || holdsPerson(json.value, isNamedOther))
     return rejection('not_a_lead', detail);
   return otherEvents.areTaken
     ? otherDelivery('other_event', 'no lead and no person is in it')
@@ -135,11 +154,7 @@ function hasNoPerson({ lead }: FoundLead): boolean {
   return !isObject(record) || !isOfPerson(record);
 }
 
-function problemOfId(leadId: string | undefined, { name }: IdField): string | undefined {
-  if (leadId === undefined) return 'the lead has no usable id';
-  return Buffer.byteLength(leadId) > maxIdBytes ? `'${name}' is longer than ${maxIdBytes} bytes` : undefined;
-}
-
+/** Undefined for what is not JSON in UTF-8; the value itself may be null. */
 function readJson(body: Uint8Array): { readonly value: Json } | undefined {
   try {
     return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json };
@@ -148,6 +163,7 @@ function readJson(body: Uint8Array): { readonly value: Json } | undefined {
   }
 }
 
+/** Checks the credential over the raw bytes and the signed time, and nothing else. */
 export function checkCredential(
   delivery: Delivery,
   { scheme, keys }: Verifier,
@@ -174,8 +190,8 @@ function checkTarget(
 }
 
 /**
- * Rejects a delivery before its body is read. A delivery that passes is not authenticated yet: `checkDelivery`
- * follows when the body is complete.
+ * Rejects a delivery before its body is read, where its head is enough for that. A delivery that passes is not
+ * authenticated yet: `checkDelivery` follows when the body is complete.
  */
 export function checkHead(
   head: Delivery,
@@ -184,9 +200,11 @@ export function checkHead(
   const wrongTarget = checkTarget(head, policy);
   if (wrongTarget !== undefined) return wrongTarget;
   const { scheme, keys } = policy;
-  const { credentialHeaders: names } = scheme;
-  const isAbsent = !head.rawHeaders.some(([name]) => names.includes(name.toLowerCase()));
-  if (!isAbsent && scheme.ignoresBody !== true) return undefined;
+  const hasCredential = head.rawHeaders.some(([name]) =>
+    scheme.credentialHeaders.includes(name.toLowerCase()),
+  );
+  const needsBody = hasCredential && scheme.ignoresBody !== true;
+  if (needsBody) return undefined;
   const verified = scheme.authenticate(head, keys);
   return verified.ok ? undefined : verified;
 }
@@ -227,8 +245,8 @@ export const nonceKey = (scheme: string, nonce: string): string =>
   createHash('sha256').update(`${scheme}\n${nonce}`).digest('base64url');
 
 /**
- * Answers a vendor's handshake; undefined for any other delivery. A POST is authenticated before; a GET proves
- * itself by the verify token.
+ * Answers a vendor's handshake with the text or body that the vendor expects; undefined for any other delivery. A
+ * POST was authenticated before; a GET proves itself by the verify token.
  */
 function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelivery | Rejection | undefined {
   for (const handshake of handshakes[scheme.name] ?? []) {
@@ -247,6 +265,7 @@ function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelivery | Re
 
 type Fields = { readonly [key: string]: Json };
 
+/** Returns the members of the body, or the parameters of the URL, of a request that may be this handshake. */
 function fieldsOf(
   delivery: Delivery,
   { method = 'POST', header, fields: expectedFields = {} }: Handshake,
@@ -255,8 +274,9 @@ function fieldsOf(
   if (header !== undefined && headerValues(delivery, header[0]).join() !== header[1]) return undefined;
   const fields = method === 'POST' ? membersOf(delivery.body) : parametersOf(delivery.path);
   if (Object.entries(expectedFields).some(([name, value]) => fields[name] !== value)) return undefined;
-  // A lead may have such fields too, so only a header or a token is certain.
-  return header === undefined && method === 'POST' && holdsPerson(fields) ? undefined : fields;
+  // A lead may have such fields too, so without a header as a sign a body with a person is no handshake.
+  const mayBeLead = header === undefined && method === 'POST' && holdsPerson(fields);
+  return mayBeLead ? undefined : fields;
 }
 
 const parametersOf = (path: string): Fields =>

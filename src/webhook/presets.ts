@@ -27,7 +27,7 @@ const standardWebhooks: Omit<Preset, 'name'> = {
   ed25519Prefix: 'v1a,',
   content: '{id}.{timestamp}.{body}',
   secretEncoding: 'whsec',
-  // With a full stop in the id, id and time could be divided in another way under the same signature.
+  // Any visible character but a full stop: with one, id and time could be divided in another way under the same signature.
   noncePattern: /^[!-\-/-~]+$/,
 };
 
@@ -38,6 +38,7 @@ export const branded = <P extends Omit<Preset, 'name'>>(preset: P, brand: string
   otherNames: [namesWith('webhook')],
 });
 
+/** The signature header holds the time too, as Stripe's does: `t=1700000000,v1=…`. */
 const timeInHeader = {
   timestampPrefix: 't=',
   prefix: 'v1=',
@@ -62,69 +63,68 @@ const timeBeside = (
 
 /**
  * Vendors with many users come first, then the names in order. This is data only, which help reads without any
- * code.
+ * code. The vendors say what they sign at:
+ *
+ * - svix: https://docs.svix.com/receiving/verifying-payloads/how-manual
+ * - stripe: https://docs.stripe.com/webhooks/signature. The key is the text of the secret, with its `whsec_`;
+ *   signatures of other versions are ignored.
+ * - github: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries. The older SHA-1 header
+ *   is ignored.
+ * - slack: https://docs.slack.dev/authentication/verifying-requests-from-slack
+ * - shopify: https://shopify.dev/docs/apps/build/webhooks/subscribe/https
+ * - calendly: https://developer.calendly.com/api-docs/ZG9jOjM2MzE2MDM4-webhook-signatures. Its example tolerates three
+ *   minutes.
+ * - discord: https://docs.discord.com/developers/interactions/overview#validating-security-request-headers
+ * - hubspot: version 3 of
+ *   https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation
+ * - intercom: https://developers.intercom.com/docs/webhooks/setting-up-webhooks#signed-notifications
+ * - linear: https://linear.app/developers/webhooks#securing-webhooks. Its time is a member of the body, and is not
+ *   checked.
+ * - meta: https://developers.facebook.com/docs/graph-api/webhooks/getting-started, "Validate payloads"
+ * - mux: https://www.mux.com/docs/core/verify-webhook-signatures
+ * - paddle: https://developer.paddle.com/webhooks/signature-verification
+ * - sendgrid:
+ *   https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
+ * - square: https://developer.squareup.com/docs/webhooks/step3validate. The URL is the notification URL as Square
+ *   knows it.
+ * - twitch: https://dev.twitch.tv/docs/eventsub/handling-webhook-events/, "Verifying the event message"
+ * - typeform: https://www.typeform.com/developers/webhooks/secure-your-webhooks/
+ * - workos: https://workos.com/docs/events/data-syncing/webhooks. Its libraries tolerate three minutes.
+ * - zendesk: https://developer.zendesk.com/documentation/webhooks/verifying/
  */
-const vendors = table({
+const vendors = {
   'standard-webhooks': standardWebhooks,
-
-  // https://docs.svix.com/receiving/verifying-payloads/how-manual
   svix: branded(standardWebhooks, 'svix'),
-
-  // https://docs.stripe.com/webhooks/signature; the key is the text of the secret, signatures of other versions are ignored.
   stripe: {
     signatureHeader: 'stripe-signature',
     ...timeInHeader,
   },
-
-  // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries; the older SHA-1 header is ignored.
   github: overBody('x-hub-signature-256', { prefix: 'sha256=' }),
-
-  // https://docs.slack.dev/authentication/verifying-requests-from-slack, and https://api.slack.com/events/url_verification
   slack: timeBeside('x-slack-signature', 'x-slack-request-timestamp', 'v0:{timestamp}:{body}', {
     prefix: 'v0=',
   }),
-
-  // https://shopify.dev/docs/apps/build/webhooks/subscribe/https
   shopify: overBody('x-shopify-hmac-sha256', { encoding: 'base64' }),
-
-  // https://developer.calendly.com/api-docs/ZG9jOjM2MzE2MDM4-webhook-signatures; its example tolerates three minutes.
   calendly: {
     signatureHeader: 'calendly-webhook-signature',
     ...timeInHeader,
     toleranceMs: 180_000,
   },
-
-  // https://docs.discord.com/developers/interactions/overview#validating-security-request-headers; it pings the address of
-  // interactions with type 1, and that of webhook events (https://docs.discord.com/developers/events/webhook-events) with
-  // type 0, whose events have type 1.
   discord: timeBeside('x-signature-ed25519', 'x-signature-timestamp', '{timestamp}{body}', {
     algorithm: 'ed25519',
   }),
-
-  // https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation (version 3)
   hubspot: timeBeside(
     'x-hubspot-signature-v3',
     'x-hubspot-request-timestamp',
     '{method}{decodedUrl}{body}{timestamp}',
     { encoding: 'base64', timestampFormat: 'milliseconds' },
   ),
-
-  // https://developers.intercom.com/docs/webhooks/setting-up-webhooks#signed-notifications; a HEAD tries the address.
   intercom: overBody('x-hub-signature', { algorithm: 'hmac-sha1', prefix: 'sha1=' }),
-
-  // https://linear.app/developers/webhooks#securing-webhooks; its time stands in the body and is not checked.
   linear: overBody('linear-signature', {}),
-
-  // https://developers.facebook.com/docs/graph-api/webhooks/getting-started, "Validate payloads" and "Verification requests"
   meta: overBody('x-hub-signature-256', { prefix: 'sha256=' }),
-
-  // https://www.mux.com/docs/core/verify-webhook-signatures
   mux: {
     signatureHeader: 'mux-signature',
     ...timeInHeader,
   },
-
-  // https://developer.paddle.com/webhooks/signature-verification
   paddle: {
     signatureHeader: 'paddle-signature',
     timestampPrefix: 'ts=',
@@ -132,23 +132,17 @@ const vendors = table({
     separator: ';',
     content: '{timestamp}:{body}',
   },
-
-  // https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
   sendgrid: timeBeside(
     'x-twilio-email-event-webhook-signature',
     'x-twilio-email-event-webhook-timestamp',
     '{timestamp}{body}',
     { algorithm: 'ecdsa-p256-sha256-der', encoding: 'base64' },
   ),
-
-  // https://developer.squareup.com/docs/webhooks/step3validate; the URL is the notification URL as Square knows it.
   square: {
     signatureHeader: 'x-square-hmacsha256-signature',
     encoding: 'base64',
     content: '{url}{body}',
   },
-
-  // https://dev.twitch.tv/docs/eventsub/handling-webhook-events/, "Verifying the event message" and "Responding to a challenge request"
   twitch: timeBeside(
     'twitch-eventsub-message-signature',
     'twitch-eventsub-message-timestamp',
@@ -160,11 +154,7 @@ const vendors = table({
       toleranceMs: 600_000,
     },
   ),
-
-  // https://www.typeform.com/developers/webhooks/secure-your-webhooks/
   typeform: overBody('typeform-signature', { encoding: 'base64', prefix: 'sha256=' }),
-
-  // https://workos.com/docs/events/data-syncing/webhooks; its libraries tolerate three minutes.
   workos: {
     signatureHeader: 'workos-signature',
     ...timeInHeader,
@@ -172,8 +162,6 @@ const vendors = table({
     timestampFormat: 'milliseconds',
     toleranceMs: 180_000,
   },
-
-  // https://developer.zendesk.com/documentation/webhooks/verifying/
   zendesk: {
     signatureHeader: 'x-zendesk-webhook-signature',
     encoding: 'base64',
@@ -181,14 +169,16 @@ const vendors = table({
     timestampHeader: 'x-zendesk-webhook-signature-timestamp',
     timestampFormat: 'iso',
   },
-});
-
-function table<N extends string>(rows: Readonly<Record<N, Omit<Preset, 'name'>>>): typeof rows {
-  return rows;
-}
+} satisfies Readonly<Record<string, Omit<Preset, 'name'>>>;
 
 /**
- * The requests by which a vendor makes sure, at the registration of an address, that it wants its deliveries.
+ * The requests by which a vendor makes sure, at the registration of an address, that it wants its deliveries:
+ *
+ * - slack: https://api.slack.com/events/url_verification
+ * - discord: it pings the address of interactions with type 1, and that of webhook events with type 0
+ *   (https://docs.discord.com/developers/events/webhook-events), whose events have type 1 and a member `event`.
+ * - intercom: a HEAD tries the address.
+ * - meta: "Verification requests" at the page above. twitch: "Responding to a challenge request" there.
  */
 export const handshakes: Readonly<Partial<Record<string, readonly Handshake[]>>> = {
   slack: [{ fields: { type: 'url_verification' }, echo: 'challenge' }],
@@ -210,6 +200,7 @@ export const handshakes: Readonly<Partial<Record<string, readonly Handshake[]>>>
 
 export type PresetName = keyof typeof vendors;
 
+/** What the operator gives as the secret of each vendor, for the help. */
 export const vendorSecrets: Readonly<Record<PresetName, string>> = {
   'standard-webhooks': 'whsec_ and base64, or an Ed25519 key after whpk_',
   svix: 'whsec_ and base64',

@@ -1,4 +1,4 @@
-/** With `-der`, the ECDSA signature is ASN.1 instead of r and s alone. */
+/** With `-der`, the ECDSA signature is in ASN.1; without it, it is r and s alone. */
 export const algorithms = [
   'hmac-sha256',
   'hmac-sha384',
@@ -17,23 +17,25 @@ export const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const;
 
 export type Encoding = (typeof encodings)[number];
 
-const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
-
 /** `whsec` is base64 after an optional `whsec_` (Standard Webhooks). */
+export const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
+
 export type SecretEncoding = (typeof secretEncodings)[number];
 
 export const timestampFormats = ['unix', 'milliseconds', 'iso'] as const;
 
 export type TimestampFormat = (typeof timestampFormats)[number];
 
-/** The scheme of a service that has no preset here; everything but the signature header has a default. */
+/**
+ * The scheme of a service that has no preset here; everything but the signature header has a default:
+ * `signatureHeaders` is `one`, `algorithm` is `hmac-sha256`, `encoding` is `hex`, `timestampFormat` is `unix`, and
+ * `secretEncoding` is `utf8`.
+ */
 export interface CustomOptions {
   readonly signatureHeader?: string | undefined;
-  /** Whether the header may be sent several times, one signature each. Default `one`. */
+  /** Whether the header may be sent several times, one signature each. */
   readonly signatureHeaders?: 'one' | 'several' | undefined;
-  /** Default `hmac-sha256`. */
   readonly algorithm?: Algorithm | undefined;
-  /** Default `hex`. */
   readonly encoding?: Encoding | undefined;
   readonly prefix?: string | undefined;
   /**
@@ -46,10 +48,8 @@ export interface CustomOptions {
   readonly timestampHeader?: string | undefined;
   /** The text before the time, where the signature header holds it. */
   readonly timestampPrefix?: string | undefined;
-  /** Default `unix`. */
   readonly timestampFormat?: TimestampFormat | undefined;
   readonly nonceHeader?: string | undefined;
-  /** Default `utf8`. */
   readonly secretEncoding?: SecretEncoding | undefined;
 }
 
@@ -69,67 +69,71 @@ export interface SchemeOptions extends CustomOptions {
   readonly publicUrl?: URL | undefined;
 }
 
+/** The options that belong to some schemes only, and are texts. */
 export type PartKey = Exclude<keyof SchemeOptions, 'toleranceMs' | 'publicUrl'>;
 
 interface Part {
-  readonly of: readonly string[];
+  readonly schemes: readonly string[];
   readonly values?: readonly string[];
   readonly help: string;
 }
 
 const custom = ['custom'] as const;
-const timed = ['custom', 'token'] as const;
+const withTime = ['custom', 'token'] as const;
 
 export const schemeParts: Readonly<Record<PartKey, Part>> = {
-  tokenHeader: { of: ['token'], help: 'header that holds the token (default: x-webhook-token)' },
+  tokenHeader: { schemes: ['token'], help: 'header that holds the token (default: x-webhook-token)' },
   headerPrefix: {
-    of: ['standard-webhooks'],
+    schemes: ['standard-webhooks'],
     help: "the vendor's own name of its headers in place of webhook, which is taken as well",
   },
   verifyToken: {
-    of: ['meta'],
+    schemes: ['meta'],
     help: 'the verify token that is typed in at the registration, whose GET is answered then',
   },
-  signatureHeader: { of: custom, help: 'header that holds the signature' },
+  signatureHeader: { schemes: custom, help: 'header that holds the signature' },
   signatureHeaders: {
-    of: custom,
+    schemes: custom,
     values: ['one', 'several'],
     help: 'whether that header may be sent more than once: one (default) or several',
   },
   algorithm: {
-    of: custom,
+    schemes: custom,
     values: algorithms,
     help: `one of ${algorithms.join(', ')} (default: hmac-sha256)`,
   },
   encoding: {
-    of: custom,
+    schemes: custom,
     values: encodings,
     help: `of the signature: ${encodings.join(', ')} (default: hex)`,
   },
-  prefix: { of: custom, help: 'before the signature, such as sha256= or v1=' },
+  prefix: { schemes: custom, help: 'before the signature, such as sha256= or v1=' },
   separator: {
-    of: custom,
+    schemes: custom,
     help: 'between several values in that header: any signature among them may match',
   },
   signedContent: {
-    of: custom,
+    schemes: custom,
     help:
       'of {timestamp} {nonce} {id} {method} {url} {path} {body}; \\n is a line break ' +
       '(default: {timestamp}.{body}, or {body} without a time)',
   },
-  timestampHeader: { of: timed, help: 'header that holds the time, which is signed where the scheme signs' },
+  timestampHeader: {
+    schemes: withTime,
+    help: 'header that holds the time, which is signed where the scheme signs',
+  },
   timestampPrefix: {
-    of: custom,
+    schemes: custom,
     help: 'before the signed time where it stands in the signature header, such as t=',
   },
   timestampFormat: {
-    of: timed,
+    schemes: withTime,
     values: timestampFormats,
     help: `of the time: ${timestampFormats.join(', ')} (default: unix)`,
   },
-  nonceHeader: { of: timed, help: 'header that holds the nonce or delivery id' },
+  nonceHeader: { schemes: withTime, help: 'header that holds the nonce or delivery id' },
   secretEncoding: {
-    of: custom,
+    schemes: custom,
     values: secretEncodings,
     help: `of a shared secret: ${secretEncodings.join(', ')} (default: utf8)`,
   },
@@ -139,4 +143,4 @@ export const schemePartKeys = Object.keys(schemeParts) as readonly PartKey[];
 
 /** Finds a part that this scheme would ignore, so that it would check something else than was meant. */
 export const strayPart = (parts: Partial<Record<PartKey, unknown>>, scheme: string): PartKey | undefined =>
-  schemePartKeys.find((key) => parts[key] !== undefined && !schemeParts[key].of.includes(scheme));
+  schemePartKeys.find((key) => parts[key] !== undefined && !schemeParts[key].schemes.includes(scheme));

@@ -96,7 +96,7 @@ function custom(options: CustomOptions, toleranceMs: number): Scheme {
     signatureHeader,
     prefix,
     separator: options.separator ?? (timestampPrefix === undefined ? undefined : ','),
-    repeated: options.signatureHeaders === 'several',
+    isRepeatable: options.signatureHeaders === 'several',
     content: options.signedContent?.replaceAll('\\n', '\n') ?? (isTimed ? '{timestamp}.{body}' : '{body}'),
     timestampHeader,
     nonceHeader,
@@ -197,7 +197,7 @@ export function schemePartsOf(
   );
   const stray = strayPart(parts, name);
   if (stray === undefined) return parts;
-  throw straySchemePart(stray, schemeParts[stray].of, name);
+  throw straySchemePart(stray, schemeParts[stray].schemes, name);
 }
 
 function partValue(part: PartKey, value: unknown): unknown {

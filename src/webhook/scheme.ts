@@ -18,31 +18,32 @@ export interface Outgoing {
   readonly id: string;
 }
 
+/**
+ * `key` is the index of the key that matched, which shows that an old secret is still in use; -1 when nothing was
+ * checked. Where the scheme has them, `timestamp` is the signed time in milliseconds since the epoch, and `nonce` a
+ * signed value that may be used for one body only.
+ */
 export interface Authentic {
   readonly ok: true;
-  /**
-   * Index of the key that matched, which shows that an old secret is still in use; -1 when nothing was checked.
-   */
   readonly key: number;
-  /** The signed time in milliseconds, when the scheme has one. */
   readonly timestamp?: number | undefined;
-  /** A signed value that may be used for one body only, when the scheme has one. */
   readonly nonce?: string | undefined;
 }
 
-/** Expected outcomes are values: a delivery that does not verify is not an error of this program. */
 export type Verification = Authentic | Rejection;
 
-/** A request by which a vendor makes sure, at its registration, that an address wants its deliveries. */
+/**
+ * A request by which a vendor makes sure, at its registration, that an address wants its deliveries. It has this
+ * `method` (default POST, which is signed; another method is not), this `header`, and these `fields`: members of the
+ * body, or parameters of a GET, of which an undefined one must be absent. `verifyToken` and `echo` name the fields
+ * that hold the verify token and the text to send back. The default `answer` is 200 with that text, or with nothing.
+ */
 export interface Handshake {
-  /** Default POST, which is signed; another method is not. */
   readonly method?: 'POST' | 'GET' | 'HEAD';
   readonly header?: readonly [name: string, value: string];
-  /** Members of the body, or parameters of a GET. Undefined means that the member must be absent. */
   readonly fields?: Readonly<Record<string, string | number | undefined>>;
   readonly echo?: string;
   readonly verifyToken?: string;
-  /** Default: 200 with the echoed text, or with nothing. */
   readonly answer?: Pick<DeliveryAnswer, 'status' | 'body'>;
 }
 
@@ -66,14 +67,16 @@ export interface Scheme {
    * time.
    */
   readonly toleranceMs: number | undefined;
-  /** A proxy that rewrites the URL or its path then breaks the signature. */
+  /** Then a proxy that rewrites the URL or its path breaks the signature. */
   readonly signsUrl: boolean;
   /** The signed address where senders deliver, if the receiver listens at another one. */
   readonly publicUrl?: URL | undefined;
   /** The parts of a signature scheme, so that a search can vary them. */
   readonly recipe?: (CustomOptions & { readonly content: string }) | undefined;
-  key(secret: Secret): Key;
+  /** The verify token of the vendor's registration, which proves a handshake that is not signed. */
   readonly verifyToken?: Secret | undefined;
+  /** Throws a `ConfigError` for a secret that the scheme cannot read. */
+  key(secret: Secret): Key;
   /**
    * Checks the credential over the raw bytes. `checkTimestamp` checks its time later, after the content type.
    */

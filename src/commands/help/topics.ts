@@ -27,7 +27,7 @@ const schemeKeyRows: readonly (readonly [term: string, text: string])[] = [
   ['tolerance', 'how far a signed time may be off (default: 5m)'],
   ['publicUrl', 'what senders call, where a proxy changes it and the scheme signs it'],
   ...schemePartKeys.map(
-    (key) => [key, `of ${schemeParts[key].of.join(' and ')}: ${schemeParts[key].help}`] as const,
+    (key) => [key, `of ${schemeParts[key].schemes.join(' and ')}: ${schemeParts[key].help}`] as const,
   ),
 ];
 

@@ -6,7 +6,7 @@ import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import type { LeadQuery } from '../../service/listing-types.ts';
 import { longestTimerMs, parseInstant } from '../../time/time-text.ts';
-import { type OptionNames, requireKnownOptions } from '../webhook/option-names.ts';
+import { type OptionNames, requireKnownOptions } from '../webhook/options.ts';
 import type { Checkpoint } from './lead-checkpoint.ts';
 
 /** The account of a client, and how its service is asked. */

@@ -17,7 +17,7 @@ import { systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
 import { bytesOfLead, LazyLead } from '../webhook/lead.ts';
-import { unknownOption } from '../webhook/option-names.ts';
+import { unknownOption } from '../webhook/options.ts';
 import { makeVerifier } from '../webhook/verifier.ts';
 import type { RunningSandbox, TestLead, TestSandboxOptions, TestWebhook } from './test-sandbox.ts';
 

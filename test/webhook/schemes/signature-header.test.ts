@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   type SignatureHeaderFormat,
   signatureHeaderReader,
-} from '../../../src/webhook/schemes/template-scheme.ts';
+} from '../../../src/webhook/schemes/signature-header.ts';
 import { delivered } from '../delivery.ts';
 
 const mac = (digit: string) => digit.repeat(64);
@@ -17,15 +17,15 @@ const read = (format: Partial<SignatureHeaderFormat>, ...values: string[]) =>
   })(delivered(values.map((value) => ['X-Sig', value] as const)));
 
 const macsIn = (header: ReturnType<typeof read>) =>
-  'ok' in header ? header.reason : header.signatures.map(({ bytes }) => Buffer.from(bytes).toString('hex'));
+  header.ok ? header.signatures.map(({ bytes }) => Buffer.from(bytes).toString('hex')) : header.reason;
 
 test('sixteen entries are read, and not one more', () => {
   const entries = (count: number) => Array.from({ length: count }, () => mac('a'));
   const separator = ';';
   expect(macsIn(read({ separator }, entries(16).join(';')))).toHaveLength(16);
   expect(macsIn(read({ separator }, entries(17).join(';')))).toBe('malformed_credential');
-  expect(macsIn(read({ repeated: true }, ...entries(16)))).toHaveLength(16);
-  expect(macsIn(read({ repeated: true }, ...entries(17)))).toBe('malformed_credential');
+  expect(macsIn(read({ isRepeatable: true }, ...entries(16)))).toHaveLength(16);
+  expect(macsIn(read({ isRepeatable: true }, ...entries(17)))).toBe('malformed_credential');
 });
 
 test('blanks around the separator do not count, and a separator of blanks is one', () => {
