@@ -34,22 +34,23 @@ interface DeliveriesOptions {
  * Delivers each lead to the webhook, if there is one. Leads get their slots in order. A lead that has a slot may be
  * dropped, or give it back to be overtaken; else its attempts follow until one is acknowledged or none is left.
  * Any attempt may be a forgery, and an acknowledged delivery may be repeated once.
+ *
+ * `acknowledged` holds the ids of the leads whose genuine delivery was answered 200, and `pending` is the number of
+ * deliveries that are neither acknowledged nor dead. `#overtaken` holds the reordered deliveries, which begin after
+ * the next attempt of any lead. `#acknowledgedId` is the id of the last acknowledged delivery, which the forgery
+ * `reusedNonce` sends with another lead.
  */
 export class Deliveries {
   readonly attempts: RecordedAttempt[] = [];
   readonly injector: FaultInjector<DeliveryFault>;
-  /** Ids of the leads whose genuine delivery was answered 200. */
   readonly acknowledged = new Set<string>();
-  /** The number of deliveries that are neither acknowledged nor dead. */
   pending = 0;
   readonly #target: string | undefined;
   readonly #options: DeliveriesOptions;
   readonly #sender: Sender;
   readonly #slots: Slots;
   readonly #stop = new AbortController();
-  /** Reordered deliveries, which begin after the next attempt of any lead. */
   readonly #overtaken = new Set<() => Promise<void>>();
-  /** The id of the last acknowledged delivery, which the forgery `reusedNonce` sends with another lead. */
   #acknowledgedId: string | undefined;
 
   constructor(webhook: WebhookOptions | undefined, options: DeliveriesOptions) {
@@ -176,11 +177,10 @@ export class Deliveries {
 }
 
 /**
- * What really happened in an attempt to deliver a lead, whatever the receiver reports: the attempt with this number,
- * from 1, which was sent at this time in ISO 8601.
+ * An attempt to deliver a lead as it really happened, whatever the receiver reports. `deliveryId` is the same for every
+ * attempt of the lead, `attempt` is its number from 1, and `at` the time when it was sent, in ISO 8601.
  */
 export interface RecordedAttempt {
-  /** The same for every attempt of a lead; schemes that send a delivery id send this one. */
   readonly deliveryId: string;
   readonly leadId: string;
   readonly target: string;

@@ -45,7 +45,13 @@ export type ParameterNames = Readonly<
 export const paginations = ['cursor', 'page', 'offset', 'link', 'none'] as const;
 export const nextForms = ['cursor', 'url', 'path', 'id', 'number', 'none'] as const;
 
-/** How the list operation of this sandbox looks: everything that the specification leaves open. */
+/**
+ * How the list operation of this sandbox looks: everything that the specification leaves open. `envelope` is the dotted
+ * name of the array in the body; with `none`, the body is the array. With `totals`, the bodies of pages and offsets
+ * have a `total`. `order` says which leads come first. `statusField` holds the delivery status of a listed lead. A
+ * request without `limit` gets `defaultLimit` leads, and a larger one than `maxLimit` is reduced to it without an
+ * error, as services do.
+ */
 export interface ApiOptions {
   readonly path: string;
   readonly params: ParameterNames;
@@ -60,17 +66,11 @@ export interface ApiOptions {
    * Dotted name of that field: `nextCursor`, `meta.next_cursor`, … Undefined means the usual name of its form.
    */
   readonly nextField: string | undefined;
-  /** Dotted name of the array in the body. With `none`, the body is the array. */
   readonly envelope: string;
-  /** Whether the bodies of pages and offsets have a `total`. */
   readonly totals: boolean;
-  /** The leads that the list begins with. */
   readonly order: 'newest' | 'oldest';
-  /** The field of a listed lead that holds its delivery status. */
   readonly statusField: string;
-  /** The number of leads on a page for a request without `limit`. */
   readonly defaultLimit: number;
-  /** A larger `limit` is reduced to this without an error, as services do. */
   readonly maxLimit: number;
   readonly rateLimit: { readonly requests: number; readonly windowMs: number } | undefined;
 }

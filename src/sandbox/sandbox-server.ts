@@ -75,12 +75,6 @@ export type Transmit = (transmission: Transmission) => void | Promise<void>;
 
 export const jsonResponse = (
   status: number,
-  value: unknown,
-  headers?: SandboxResponse['headers'],
-): SandboxResponse => jsonTextResponse(status, JSON.stringify(value), headers);
-
-export const jsonTextResponse = (
-  status: number,
   json: string,
   headers: SandboxResponse['headers'] = {},
 ): SandboxResponse => ({
@@ -95,7 +89,7 @@ export const errorResponse = (
   error: string,
   message: string,
   headers?: SandboxResponse['headers'],
-): SandboxResponse => jsonResponse(status, { error, message }, headers);
+): SandboxResponse => jsonResponse(status, JSON.stringify({ error, message }), headers);
 
 const gzipFromBytes = 1024;
 

@@ -114,7 +114,7 @@ export class SandboxState {
 type RateLimit = () => { readonly isAdmitted: boolean; readonly headers: Readonly<Record<string, string>> };
 
 /**
- * Each call of the result counts one request. Windows are fixed, as most services have them: the first request
+ * The result counts one request at each call. Windows are fixed, as most services have them: the first request
  * after a window begins the next one.
  */
 function rateLimit(limit: ApiOptions['rateLimit'], clock: Clock): RateLimit {

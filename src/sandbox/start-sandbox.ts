@@ -96,7 +96,8 @@ function answerDeliveriesRequest(
   const rawHeaders = origin === undefined ? [] : [['origin', origin] as const];
   if (rejectForeign({ url: `http://${host}/`, rawHeaders }) !== undefined)
     return errorResponse(403, 'forbidden', 'Only programs on this machine may see this.');
-  return jsonResponse(200, { deliveries: attempts, acknowledged: acknowledged.size, pending });
+  const report = { deliveries: attempts, acknowledged: acknowledged.size, pending };
+  return jsonResponse(200, JSON.stringify(report));
 }
 
 /** A client sends its key only to the origin that it used, so links to the next page have its host name. */

@@ -200,7 +200,7 @@ export const handshakes: Readonly<Partial<Record<string, readonly Handshake[]>>>
 
 export type PresetName = keyof typeof vendors;
 
-/** What the operator gives as the secret of each vendor, for the help. */
+/** The secret that the operator gives for each vendor, in the words of the help. */
 export const vendorSecrets: Readonly<Record<PresetName, string>> = {
   'standard-webhooks': 'whsec_ and base64, or an Ed25519 key after whpk_',
   svix: 'whsec_ and base64',

@@ -50,15 +50,13 @@ export interface Handshake {
 /**
  * Signing and verifying are side by side, so that the sandbox signs with the same code that the receiver
  * verifies with. A scheme is pure: time is an argument.
+ *
+ * `credentialHeaders` and `plainHeaders` are in lower case: the first are redacted before a delivery is stored or
+ * shown; the second hold id and time, and are no credentials, whatever their names look like.
  */
 export interface Scheme {
   readonly name: string;
-  /** Lower-case names. These headers are redacted before a delivery is stored or shown. */
   readonly credentialHeaders: readonly string[];
-  /**
-   * Lower-case names of the headers that hold id and time: they are no credentials, whatever their names look
-   * like.
-   */
   readonly plainHeaders?: readonly string[] | undefined;
   /** The credential proves the sender alone, so it can be checked before there is a body. */
   readonly ignoresBody?: boolean | undefined;

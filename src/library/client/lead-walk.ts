@@ -19,23 +19,21 @@ import type { Service } from '../../service/client/service.ts';
 
 const start: Position = { style: 'start' };
 
-/** A reading of a service's list, and its position. */
+/**
+ * A reading of a service's list, and its position. `#page` is the start of the page that is being read, and null at
+ * a complete end. `#seen` holds all ids that the list gave, to which `listLeads` adds as it reads: the first
+ * `#seenBeforePage` of them came on the pages before. `#delivered` are the leads of this page that the loop received.
+ * A checkpoint stores these three, so that an iteration which continues reads the page again and skips those leads.
+ */
 export class LeadWalk {
   readonly #account: ClientAccount;
   readonly #filter: LeadFilterOptions;
   readonly #options: LeadsOptions;
   readonly #startedAt: number;
-  /**
-   * All ids that the list gave, which `listLeads` adds as it reads; a checkpoint stores those of the pages before `#here`. For the
-   * page at `#here`, `HandedOut` knows the delivered ids: in `#ids` those of this iteration, and in `#expected` those of
-   * the one before it, which come again.
-   */
   readonly #seen = new IdSet();
-  /** The start of the page that is being read; null at a complete end. */
-  #here: Position | null = start;
-  /** The number of ids in `#seen` that came before that page. */
-  #metBefore = 0;
-  readonly #handedOut = new HandedOut();
+  #page: Position | null = start;
+  #seenBeforePage = 0;
+  readonly #delivered = new DeliveredFromPage();
 
   /** `startedAt` in milliseconds. Throws a `UsageError` for a checkpoint of another iteration. */
   constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions, startedAt: number) {
@@ -46,10 +44,10 @@ export class LeadWalk {
     if (options.from === undefined || options.from === null) return;
     const from = readLeadCheckpoint(options.from, (time) => this.#identity(time));
     this.#startedAt = from.startedAt;
-    this.#here = from.position;
+    this.#page = from.position;
     for (const id of from.ids) this.#seen.preloadStored(Buffer.from(id, 'latin1'));
-    this.#metBefore = this.#seen.size;
-    this.#handedOut.expect(from);
+    this.#seenBeforePage = this.#seen.size;
+    this.#delivered.continueFrom(from);
   }
 
   checkpoint(): Checkpoint {
@@ -57,54 +55,46 @@ export class LeadWalk {
       version: 1,
       startedAt: this.#startedAt,
       of: this.#identity(this.#startedAt),
-      position: this.#here,
-      ids: Array.from(this.#seen.stored(this.#metBefore), (id) => Buffer.from(id).toString('latin1')),
-      withoutId: this.#handedOut.hasWithoutId,
-      since: this.#handedOut.keys(),
+      position: this.#page,
+      ids: Array.from(this.#seen.stored(this.#seenBeforePage), (id) => Buffer.from(id).toString('latin1')),
+      withoutId: this.#delivered.hasWithoutId,
+      since: this.#delivered.stored(),
     };
     return checkpoint;
   }
 
   async *leads(): AsyncGenerator<PulledLead, void, undefined> {
-    if (this.#here === null) return;
+    if (this.#page === null) return;
     const isResumed = (this.#options.from ?? null) !== null;
     const { acceptIncomplete, signal } = this.#options;
     const { query, filter } = resolveFilterOptions(this.#filter, this.#startedAt);
     const matcher = leadFilter(filter);
-    let close: (() => Promise<void>) | undefined;
+    const { service, close } = await openClientService(this.#account, this.#options);
     try {
-      const opened = await openClientService(this.#account, this.#options);
-      close = opened.close;
-      const walk = this.#batches(opened.service, this.#here, {
+      const batches = this.#batches(service, this.#page, {
         query,
         seen: this.#seen,
-        interruptedRun: this.#handedOut.asInterruptedRun(this.#seen),
+        interruptedRun: this.#delivered.asInterruptedRun(this.#seen),
         prefetch: true,
-        acceptUnproven:
-          acceptIncomplete === undefined || acceptIncomplete === false
-            ? undefined
-            : ({ reason }) => {
-                if (acceptIncomplete !== true) acceptIncomplete(reason.message);
-              },
+        acceptUnproven: acceptUnproven(acceptIncomplete),
       });
-      for await (const { leads, next } of walk) {
+      for await (const { leads, next } of batches) {
         for (const lead of leads) {
           if (!matcher.matches(lead)) continue;
           signal?.throwIfAborted();
-          if (this.#handedOut.recordDelivery(lead)) yield new LazyLead(lead.id, lead.bytes);
+          if (this.#delivered.recordDelivery(lead)) yield new LazyLead(lead.id, lead.bytes);
         }
         if (next !== undefined) this.#turnPage(next);
       }
       // A resumed iteration did not see the leads before its checkpoint: these may have had the fields of the filter.
-      if (!isResumed) noteFilters(matcher, opened.service.messages, 'where');
-      this.#here = null;
+      if (!isResumed) noteFilters(matcher, service.messages, 'where');
+      this.#page = null;
     } catch (error) {
-      // The next iteration reads a list without a proof from its start, unless that would deliver records
-      // twice.
+      // The next iteration reads a list without a proof from its start, unless that would deliver records twice.
       if (error instanceof IncompleteError && this.#canGoBack()) this.#turnPage(start);
       throw error;
     } finally {
-      await close?.();
+      await close();
     }
   }
 
@@ -136,31 +126,28 @@ export class LeadWalk {
       const unanswered = hasAnswered ? undefined : service;
       if (!this.#canGoBack() || !mayHelpFromStart(error, unanswered)) throw error;
     }
-    const met = this.#seen.size;
+    const seenBefore = this.#seen.size;
     let isFromStart = false;
     for await (const batch of listLeads(service, options)) {
-      // If the first page fails as well, the failure says nothing about the position.
-      if (!isFromStart) this.#turnPage(start, met);
+      // The position moves only now: if the first page fails as well, the failure says nothing about the position.
+      if (!isFromStart) this.#turnPage(start, seenBefore);
       isFromStart = true;
       // The checkpoint stays at the start: an iteration that continues behind it would not count known ids that come later.
-      const holdsWithoutId = this.#handedOut.hasWithoutId || batch.leads.some(({ id }) => id === undefined);
-      yield holdsWithoutId ? batch : { ...batch, next: batch.next && start };
+      const hasWithoutId = this.#delivered.hasWithoutId || batch.leads.some(({ id }) => id === undefined);
+      yield hasWithoutId ? batch : { ...batch, next: batch.next && start };
     }
   }
 
-  /** Whether the list may be reread from its start: records without an id would be delivered twice. */
+  /** The list may be reread from its start, unless records without an id would be delivered twice. */
   #canGoBack(): boolean {
-    return !this.#handedOut.hasWithoutId;
+    return !this.#delivered.hasWithoutId;
   }
 
-  /**
-   * Moves the checkpoint to `next`. `met` is the number of ids before it: by default all, since the walk reads on only when it
-   * is asked for more.
-   */
-  #turnPage(next: Position, met = this.#seen.size): void {
-    this.#here = next;
-    this.#metBefore = met;
-    this.#handedOut.clear();
+  /** By default all ids came before `next`, since the walk reads on only when it is asked for more. */
+  #turnPage(next: Position, seenBefore = this.#seen.size): void {
+    this.#page = next;
+    this.#seenBeforePage = seenBefore;
+    this.#delivered.clear();
   }
 
   #identity(startedAt: number): Record<string, unknown> {
@@ -182,42 +169,50 @@ export class LeadWalk {
   }
 }
 
-/**
- * The leads that were delivered from the page that is being read, which an iteration reads a second time
- * after an interruption.
- */
-class HandedOut {
-  #ids: string[] = [];
-  /** Digests of the bytes of records without an id. */
-  #digests: string[] = [];
-  #expected = { ids: new Set<string>(), digests: [] as string[] };
+function acceptUnproven(
+  acceptIncomplete: LeadsOptions['acceptIncomplete'],
+): ListingOptions['acceptUnproven'] {
+  if (acceptIncomplete === undefined || acceptIncomplete === false) return undefined;
+  return ({ reason }) => {
+    if (acceptIncomplete !== true) acceptIncomplete(reason.message);
+  };
+}
 
+/**
+ * The leads that were delivered from the page that is being read: by this iteration, and in `#earlier` those of the
+ * iteration before it, which the page gives again and which are skipped once each. A record without an id is known
+ * by the digest of its bytes.
+ */
+class DeliveredFromPage {
+  #ids: string[] = [];
+  #digests: string[] = [];
+  #earlier = { ids: new Set<string>(), digests: [] as string[] };
+  /** Whether a record without an id was delivered from any page. */
   hasWithoutId = false;
 
-  /** Remembers leads that an earlier iteration delivered: each is skipped once. */
-  expect({ withoutId, since: { ids, digests } }: StoredCheckpoint): void {
+  continueFrom({ withoutId, since: { ids, digests } }: StoredCheckpoint): void {
     this.hasWithoutId = withoutId;
-    this.#expected = { ids: new Set(ids), digests: [...digests] };
+    this.#earlier = { ids: new Set(ids), digests: [...digests] };
   }
 
-  /** Records that a lead of the page is delivered. Returns false when an earlier iteration delivered it already. */
+  /** Returns false when an earlier iteration delivered the lead already. */
   recordDelivery(lead: RawLead): boolean {
     const { id } = lead;
     if (id !== undefined) {
       this.#ids.push(id);
-      return !this.#expected.ids.delete(id);
+      return !this.#earlier.ids.delete(id);
     }
     this.hasWithoutId = true;
     const digest = createHash('sha256').update(lead.bytes).digest('base64');
     this.#digests.push(digest);
-    const index = this.#expected.digests.indexOf(digest);
-    if (index >= 0) this.#expected.digests.splice(index, 1);
+    const index = this.#earlier.digests.indexOf(digest);
+    if (index >= 0) this.#earlier.digests.splice(index, 1);
     return index < 0;
   }
 
   /** Returns the leads that earlier iterations listed, or delivered from the page at which they stopped. */
   asInterruptedRun(listedIds: IdSet): NonNullable<ListingOptions['interruptedRun']> {
-    const { ids } = this.#expected;
+    const { ids } = this.#earlier;
     return {
       get size() {
         return listedIds.size + ids.size;
@@ -232,10 +227,10 @@ class HandedOut {
     this.#digests = [];
   }
 
-  keys(): StoredCheckpoint['since'] {
+  stored(): StoredCheckpoint['since'] {
     return {
-      ids: [...this.#ids, ...this.#expected.ids],
-      digests: [...this.#digests, ...this.#expected.digests],
+      ids: [...this.#ids, ...this.#earlier.ids],
+      digests: [...this.#digests, ...this.#earlier.digests],
     };
   }
 }

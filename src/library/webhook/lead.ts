@@ -18,15 +18,13 @@ export interface LeadFields {
   readonly [more: string]: unknown;
 }
 
-/** A lead of a delivery. */
+/** A lead of a delivery. Deliveries with the same id are of the same lead. */
 export interface Lead {
-  /**
-   * The value of `id`, or the digits of an integer; at most 512 bytes. Deliveries with the same id are of the
-   * same lead.
-   */
+  /** The value of `id`, or the digits of an integer; at most 512 bytes. */
   readonly id: string;
   /**
-   * A JSON object in UTF-8 without white space, in the sender's own tokens: numbers keep all their digits.
+   * A JSON object in UTF-8 without white space, in the tokens of the sender or the service: numbers keep all their
+   * digits.
    */
   readonly bytes: Uint8Array;
   /** The same as `JSON.parse` reads it, at the first access: integers beyond 2^53 lose digits. */
@@ -34,28 +32,21 @@ export interface Lead {
 }
 
 /** A lead of the service's list. */
-export interface PulledLead {
+export interface PulledLead extends Omit<Lead, 'id'> {
   /**
    * The value of `id`, or the digits of an integer; undefined for a record without an id, which may come more
    * than once.
    */
   readonly id: string | undefined;
-  /**
-   * A JSON object in UTF-8 without white space, in the service's own tokens: numbers keep all their digits.
-   */
-  readonly bytes: Uint8Array;
-  /** The same as `JSON.parse` reads it, at the first access: integers beyond 2^53 lose digits. */
-  readonly value: LeadFields;
 }
 
+/** A `Lead` or a `PulledLead`, whose JSON is parsed at the first access to `value`. */
 export class LazyLead<Id extends string | undefined> {
   readonly id: Id;
   readonly bytes: Uint8Array;
   #value: LeadFields | undefined;
 
-  /**
-   * Copies the bytes: an application may keep the lead, which must not keep the whole body or page in memory.
-   */
+  /** Copies the bytes: an application may keep the lead, but not the whole body or page in memory. */
   constructor(id: Id, bytes: Uint8Array) {
     this.id = id;
     this.bytes = new Uint8Array(bytes);

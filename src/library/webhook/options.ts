@@ -38,8 +38,6 @@ export interface SchemeChoice {
   readonly publicUrl?: string | URL | undefined;
 }
 
-export const defaultBodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 15_000 } as const;
-
 /** Limits for the body of one request. */
 export interface RequestLimits {
   /** The largest body in bytes. Default 1 MiB. */

@@ -2,7 +2,7 @@ import { longestTimerMs } from '../../time/time-text.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 import { asBytes } from './lead.ts';
-import { defaultBodyLimits, type RequestLimits } from './options.ts';
+import type { RequestLimits } from './options.ts';
 import { noRequest, parsedBodyError } from './request-errors.ts';
 import {
   deliveryHead,
@@ -13,31 +13,28 @@ import {
   type WebhookRequest,
 } from './request.ts';
 
-/** Bodies by their request: a stream can be read only once. */
-const read = new WeakMap<object, Promise<ReadBody>>();
+/** Readings of bodies by their request: a stream can be read only once, and `explain` follows `verify`. */
+const streamReadings = new WeakMap<object, Promise<ReadBody>>();
 
 /**
- * Reads the whole request. `now` is in milliseconds since the epoch. Rejects with a `ParsedBodyError` where
- * the body was read before, and with a `ConfigError` for a value that is no request.
+ * Reads the whole request. First it finds where the framework keeps the body: as bytes in memory, or as a stream, which
+ * is then read within the limits. `now` is in milliseconds since the epoch. Rejects with a `ParsedBodyError` where the
+ * body was read before, and with a `ConfigError` for a value that is no request.
  */
 export async function readDelivery(
   request: WebhookRequest,
-  { maxBodyBytes, bodyTimeoutMs }: RequestLimits,
+  { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 15_000 }: RequestLimits,
   now: number,
 ): Promise<Delivery | Rejection> {
   const head = deliveryHead(request, now);
   if (head === undefined) throw noRequest(request);
-  let reading = read.get(request);
+  let reading = streamReadings.get(request);
+  // No await may come between this look at the map and the new entry: a second call would begin to read as well.
   if (reading === undefined) {
     const source = findBody(request);
     if ('lost' in source) throw parsedBodyError(request, source.lost);
-    // No await may come between the look at the map and the new entry: a second call would begin to read as
-    // well.
-    reading = readBody(source, {
-      maxBytes: maxBodyBytes ?? defaultBodyLimits.maxBytes,
-      timeoutMs: bodyTimeoutMs ?? defaultBodyLimits.timeoutMs,
-    });
-    if (typeof source === 'function') read.set(request, reading);
+    reading = readBody(source, maxBodyBytes, bodyTimeoutMs);
+    if (typeof source === 'function') streamReadings.set(request, reading);
   }
   const body = await reading;
   return body.kind === 'body' ? { ...head, body: body.bytes } : body;
@@ -53,10 +50,8 @@ interface BodyConsumer {
 /** A body in memory, or a function that starts to read one and returns a function that stops. */
 type BodySource = Uint8Array | ((consumer: BodyConsumer) => () => void);
 
-/** The value that replaced the bytes of a body. */
-interface LostBody {
-  readonly lost: unknown;
-}
+/** `lost` is the value that replaced the bytes of a body, such as a parsed object; undefined where nothing is left. */
+type LostBody = { readonly lost: unknown };
 
 function findBody(request: object): BodySource | LostBody {
   if (isFetchRequest(request)) return fetchSource(request);
@@ -107,7 +102,7 @@ function nodeSource(request: NodeRequest): BodySource | LostBody {
   const body = 'body' in request ? request.body : undefined;
   const bytes = asBytes('rawBody' in request ? request.rawBody : undefined) ?? asBytes(body);
   if (bytes !== undefined) return bytes;
-  // Parsers that leave a request alone may still set an empty object.
+  // A body that is set is no sign that it was read: parsers that leave a request alone may set an empty object.
   if (request.readableDidRead || request.readableEnded) return { lost: body };
   // Decoded text has lost bytes that are not UTF-8.
   if (typeof request.readableEncoding === 'string') return { lost: '' };
@@ -123,8 +118,7 @@ function nodeSource(request: NodeRequest): BodySource | LostBody {
     request.on('error', fail);
     // A listener alone does not continue a paused stream.
     request.resume();
-    // Without a listener for data node drops the remaining bytes, so that the client can read the answer. The
-    // listener for errors stays: a later error would end the process.
+    // The listener for errors stays, since a later error would end the process. Node drops the remaining bytes.
     return () => {
       request.off('data', piece);
       request.off('end', end);
@@ -133,21 +127,13 @@ function nodeSource(request: NodeRequest): BodySource | LostBody {
   };
 }
 
-interface BodyLimits {
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-}
-
 type ReadBody = { readonly kind: 'body'; readonly bytes: Uint8Array } | Rejection;
 
 const tooLarge = (limit: number): Rejection =>
   rejection('too_large', `the body is larger than ${limit} bytes`);
 
-/**
- * Reads a whole body within limits in bytes and milliseconds. Never rejects: a client that stops or sends too
- * much is a `Rejection`.
- */
-async function readBody(source: BodySource, { maxBytes, timeoutMs }: BodyLimits): Promise<ReadBody> {
+/** Never rejects: a client that stops, is too slow or sends too much is a `Rejection`. */
+async function readBody(source: BodySource, maxBytes: number, timeoutMs: number): Promise<ReadBody> {
   if (typeof source !== 'function') {
     return source.length > maxBytes ? tooLarge(maxBytes) : { kind: 'body', bytes: source };
   }

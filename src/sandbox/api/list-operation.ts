@@ -24,8 +24,8 @@ export function answerListRequest(request: SandboxRequest, url: URL, state: Sand
   const id = `req_${String(state.requests.length + 1).padStart(6, '0')}`;
   const { response, leads = 0, faults = [] } = listLeads(request, url, state);
   const status = faults.includes('reset') ? null : response.status;
-  const at = new Date(state.clock.now()).toISOString();
-  state.logRequest({ id, at, method, target, status, leads, faults });
+  const time = new Date(state.clock.now()).toISOString();
+  state.logRequest({ id, at: time, method, target, status, leads, faults });
   return { ...response, headers: { ...response.headers, 'x-request-id': id } };
 }
 
@@ -115,7 +115,7 @@ function transmissionFault(
   }
 }
 
-/** What announces the end of a body that is cut in its middle; with `close`, only the end of the connection does. */
+/** A body that is cut in its middle has one of these signs of its end; `close` is the end of the connection alone. */
 const framings = ['length', 'chunked', 'close'] as const;
 
 function truncate(

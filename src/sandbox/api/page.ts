@@ -1,4 +1,4 @@
-import { jsonTextResponse, type SandboxResponse } from '../sandbox-server.ts';
+import { jsonResponse, type SandboxResponse } from '../sandbox-server.ts';
 import { countUntil, type SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 import { cursorOf, isUnfiltered, type ListQuery, matches } from './list-query.ts';
@@ -59,7 +59,7 @@ export function wrapPage(
   if (api.pagination === 'link' && next !== undefined) headers['link'] = `<${next.url.href}>; rel="next"`;
   const [head = '', tail = ''] = textsAroundRecords(page, next, limit, api);
   const records = page.leads.map((lead) => listedText(lead, api.statusField));
-  return jsonTextResponse(200, `${head}[${records.join(',')}]${tail}`, headers);
+  return jsonResponse(200, `${head}[${records.join(',')}]${tail}`, headers);
 }
 
 /** The cursor, page number or offset of the next page, and the URL of its request. The last page has none. */

@@ -15,10 +15,10 @@ const withNamePairs = ({ givenNames, familyNames, phones, ...people }: People) =
 });
 
 const western = withNamePairs(westernPeople);
-const others = otherPeople.map(withNamePairs);
+const otherScripts = otherPeople.map(withNamePairs);
 
 function personMembers(draw: Draw): string {
-  const people = draw() < 0.5 ? western : pick(others, draw);
+  const people = draw() < 0.5 ? western : pick(otherScripts, draw);
   const [givenName, mailGiven] = pick(people.givenNames, draw);
   const [familyName, mailFamily] = pick(people.familyNames, draw);
   const number = Math.floor(draw() * 1000);

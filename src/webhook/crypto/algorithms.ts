@@ -1,13 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import type { Algorithm } from '../scheme-options.ts';
 
-/** The kinds of keys that an algorithm may be used with. */
 export type KeyKind = 'secret' | 'ed25519' | 'p256' | 'rsa' | 'rsa-pss';
 
+/** The kinds of keys that an algorithm takes, and its signatures: their length in bytes, and a name of their form. */
 interface AlgorithmFacts {
   readonly kinds: readonly KeyKind[];
-  /** The length of a signature in bytes. */
-  readonly lengths: readonly [least: number, most: number];
+  readonly lengths: readonly [minimum: number, maximum: number];
   readonly form?: string;
 }
 
@@ -16,7 +15,7 @@ const ofLength = (kind: KeyKind, length: number): AlgorithmFacts => ({
   lengths: [length, length],
 });
 
-/** A signature is as long as the modulus of its key, which `kindOf` accepts from 2,048 bits on; 1,024 bytes are 8,192 bits. */
+/** A signature is as long as the modulus of its key: from `leastRsaBits` to 8,192 bits. */
 const rsa: AlgorithmFacts = { kinds: ['rsa'], lengths: [256, 1024], form: 'an RSA signature' };
 
 const facts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
@@ -40,13 +39,14 @@ export function hasLengthOf(algorithm: Algorithm, { length }: Uint8Array): boole
   return length >= minimum && length <= maximum;
 }
 
-/** Completes "is not …". */
+/** Completes "the signature is not …". */
 export const signatureForm = (algorithm: Algorithm): string =>
   facts[algorithm].form ?? `${facts[algorithm].lengths[0]} bytes`;
 
-/** The shortest RSA keys that are accepted: their signatures have the 256 bytes that `rsa` demands. */
+/** NIST SP 800-131A accepts no shorter RSA keys. */
 const leastRsaBits = 2048;
 
+/** Undefined for a key that no algorithm takes, such as one of another curve. */
 export function kindOf(material: KeyObject): KeyKind | undefined {
   if (material.type === 'secret') return 'secret';
   switch (material.asymmetricKeyType) {

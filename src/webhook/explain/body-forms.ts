@@ -8,31 +8,33 @@ export interface BodyForm {
 }
 
 /**
- * Limits in bytes: above the first, only forms without parsing are tried; above the second none, since each
- * form is a copy.
+ * Limits in bytes. Each form is a copy, so a body above `maxCopied` has none. Indentation may make deep JSON many times
+ * as long, so it has a limit of its own.
  */
 const maxParsed = 262_144;
+const maxIndented = maxParsed / 8;
 const maxCopied = 4 * 1024 * 1024;
 
+/** Returns the forms that differ from the body and from each other. */
 export function bodyForms(body: Uint8Array): readonly BodyForm[] {
   const raw = bufferOf(body);
   if (raw.length > maxCopied) return [];
   // In Latin-1 every byte is one character, so bytes that are not UTF-8 survive.
   const text = raw.toString('latin1');
-  const edited = (changed: string): Buffer => Buffer.from(changed, 'latin1');
+  const bytesOf = (changed: string): Buffer => Buffer.from(changed, 'latin1');
   const forms: BodyForm[] = [
-    { text: 'the body without its line break at the end', bytes: edited(text.replace(/[\r\n]+$/, '')) },
-    { text: 'the body with a line break at its end', bytes: edited(`${text}\n`) },
-    { text: 'the body with LF for CR LF', bytes: edited(text.replaceAll('\r\n', '\n')) },
-    { text: 'the body with CR LF for LF', bytes: edited(text.replace(/\r?\n/g, '\r\n')) },
-    { text: 'the body without its byte order mark', bytes: edited(text.replace(/^\xef\xbb\xbf/, '')) },
-    { text: 'the body with a byte order mark before it', bytes: edited(`\xef\xbb\xbf${text}`) },
+    { text: 'the body without its line break at the end', bytes: bytesOf(text.replace(/[\r\n]+$/, '')) },
+    { text: 'the body with a line break at its end', bytes: bytesOf(`${text}\n`) },
+    { text: 'the body with LF for CR LF', bytes: bytesOf(text.replaceAll('\r\n', '\n')) },
+    { text: 'the body with CR LF for LF', bytes: bytesOf(text.replace(/\r?\n/g, '\r\n')) },
+    { text: 'the body without its byte order mark', bytes: bytesOf(text.replace(/^\xef\xbb\xbf/, '')) },
+    { text: 'the body with a byte order mark before it', bytes: bytesOf(`\xef\xbb\xbf${text}`) },
     ...(raw.length > maxParsed ? [] : jsonForms(raw.toString('utf8').replace(/^\ufeff/, ''))),
     { text: 'an empty body', bytes: Buffer.alloc(0) },
   ];
   return forms.filter(({ bytes }, i) => {
-    const isFirst = forms.findIndex((form) => form.bytes.equals(bytes)) === i;
-    return isFirst && !raw.equals(bytes);
+    const isNew = forms.findIndex((form) => form.bytes.equals(bytes)) === i;
+    return isNew && !raw.equals(bytes);
   });
 }
 
@@ -47,7 +49,7 @@ function jsonForms(json: string): readonly BodyForm[] {
   return [
     form('the JSON written again without white space, as JSON.stringify does', JSON.stringify(value)),
     form('the JSON without its white space', rewriteJson(json, tight)),
-    ...(json.length > maxParsed / 8
+    ...(json.length > maxIndented
       ? []
       : [form('the JSON written again with two blanks of indentation', JSON.stringify(value, null, 2))]),
     form(
@@ -69,20 +71,21 @@ function jsonForms(json: string): readonly BodyForm[] {
   ];
 }
 
-/**
- * Beyond this depth, `JSON.parse` can read a text but `JSON.stringify` would exhaust the stack. No lead is so
- * deep. The closing quote is optional, so that a string without an end is read only once.
- */
+/** No lead is so deep. Far beyond, `JSON.parse` can read a text but `JSON.stringify` would exhaust the stack. */
+const maxDepth = 200;
+
+/** The closing quote is optional in the regular expression, so that a string without an end is read only once. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
     if (token === '[' || token === '{') depth += 1;
     else if (token === ']' || token === '}') depth -= 1;
-    if (depth > 200) return true;
+    if (depth > maxDepth) return true;
   }
   return false;
 }
 
+/** How a language writes JSON: `string` gets the token as `JSON.stringify` writes it, `number` as it was sent. */
 interface JsonStyle {
   readonly comma: string;
   readonly colon: string;
@@ -114,9 +117,13 @@ const withUnicodeEscapes = (json: string): string => json.replace(/[\u0080-\ufff
 const unicodeEscape = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Whole numbers keep their digits, and others have as few as they need. */
-const shortNumber = (text: string): string => (/[.eE]/.test(text) ? String(Number(text)) : text);
+const isFractional = (number: string): boolean => /[.eE]/.test(number);
 
-/** Python writes a number that has a fraction or exponent with a point, at least. */
-const pythonNumber = (text: string): string =>
-  shortNumber(text) + (/[.eE]/.test(text) && /^-?\d+$/.test(shortNumber(text)) ? '.0' : '');
+/** Whole numbers keep their digits, and others have as few as they need. */
+const shortNumber = (text: string): string => (isFractional(text) ? String(Number(text)) : text);
+
+/** Python keeps a fraction or an exponent visible: it writes 1.0 where others write 1. */
+function pythonNumber(text: string): string {
+  const short = shortNumber(text);
+  return isFractional(text) && /^-?\d+$/.test(short) ? `${short}.0` : short;
+}

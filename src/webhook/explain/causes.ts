@@ -24,7 +24,7 @@ export interface Cause {
   readonly body?: Uint8Array;
 }
 
-/** All usual causes of a wrong signature, those with the smallest change first. */
+/** The causes with the smallest change come first. */
 export function* possibleCauses(delivery: Delivery, scheme: Scheme): Generator<Cause> {
   yield* otherBodies(delivery, scheme);
   for (const secret of secretChanges) {
@@ -179,16 +179,8 @@ function candidateRecipe(candidate: CandidateSignature, definition: CustomOption
   const { header, prefix, encoding, separator, algorithms } = candidate;
   if (prefix === undefined) return [];
   const [algorithm] = algorithms.includes('hmac-sha256') ? [undefined] : algorithms;
-  const hasTimeBeside = definition.timestampPrefix !== undefined;
-  return [
-    {
-      signatureHeader: header,
-      prefix,
-      encoding,
-      separator: hasTimeBeside ? definition.separator : separator,
-      algorithm,
-    },
-  ];
+  const entrySeparator = definition.timestampPrefix === undefined ? separator : definition.separator;
+  return [{ signatureHeader: header, prefix, encoding, separator: entrySeparator, algorithm }];
 }
 
 function recipeSentence(recipe: CustomOptions, secretEncoding: SecretEncoding): string {

@@ -7,7 +7,7 @@ import { type Rejection, rejection } from '../delivery-answer.ts';
 import type { SchemeOptions } from '../scheme-options.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 
-/** The specification, section 5, sets this name. */
+/** From the specification, section 5. */
 const defaultTokenHeader = 'x-webhook-token';
 
 type TokenOptions = Pick<
@@ -41,26 +41,26 @@ export function token(options: TokenOptions, toleranceMs: number): Scheme {
     key(secret) {
       const text = secret.reveal();
       if (text === '') throw emptyToken();
-      // A header loses spaces at its ends and cannot hold control characters, so such a token would never
-      // match.
+      // A header loses spaces at its ends and cannot hold control characters: such a token would never match.
       if (text !== text.trim() || /[\x00-\x1f\x7f]/.test(text)) throw unsendableToken();
       return symmetricKey(secret, 'utf8');
     },
 
     authenticate(delivery, keys) {
-      const sole = soleHeader(delivery, header);
-      if (!sole.ok) return sole;
-      const received = Buffer.from(sole.value, 'latin1');
-      const key = keys.map((candidate) => equalsKey(candidate, received)).indexOf(true);
+      const sent = soleHeader(delivery, header);
+      if (!sent.ok) return sent;
+      const sentToken = Buffer.from(sent.value, 'latin1');
+      // Every key is compared, so that the time does not depend on the one that matches.
+      const key = keys.map((candidate) => equalsKey(candidate, sentToken)).indexOf(true);
       if (key === -1) return rejection('wrong_credential', `the token in ${header} is not the right one`);
-      const time = namedHeader(delivery, timeHeader, 'missing_timestamp');
+      const time = optionalHeader(delivery, timeHeader, 'missing_timestamp');
       if (!time.ok) return time;
       const timestamp = time.value === undefined ? undefined : parseTimestamp(time.value, timestampFormat);
       if (time.value !== undefined && timestamp === undefined) {
         const problem = `the header ${timeHeader ?? ''} is not a time in the form '${timestampFormat}'`;
         return rejection('malformed_timestamp', problem);
       }
-      const nonce = namedHeader(delivery, nonceHeader, 'missing_nonce');
+      const nonce = optionalHeader(delivery, nonceHeader, 'missing_nonce');
       return nonce.ok ? { ok: true, key, timestamp, nonce: nonce.value } : nonce;
     },
 
@@ -73,10 +73,10 @@ export function token(options: TokenOptions, toleranceMs: number): Scheme {
   };
 }
 
-/** A header that the scheme names has to come; one that it does not name has no value. */
-const namedHeader = (
+/** A header that the scheme names must be sent; one that it does not name has no value. */
+const optionalHeader = (
   delivery: Delivery,
   name: string | undefined,
-  absent: 'missing_timestamp' | 'missing_nonce',
+  absentReason: 'missing_timestamp' | 'missing_nonce',
 ): { readonly ok: true; readonly value: string | undefined } | Rejection =>
-  name === undefined ? { ok: true, value: undefined } : soleHeader(delivery, name, absent);
+  name === undefined ? { ok: true, value: undefined } : soleHeader(delivery, name, absentReason);
