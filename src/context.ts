@@ -8,19 +8,18 @@ import type { StatusLine } from './output/terminal/status-line.ts';
 
 export type { Outcome } from './exit-codes.ts';
 
-/** Everything a command may touch: a host, and what the flags that every command takes say of it. */
+/** Everything that a command may touch: the host, and what follows from the global flags. */
 export interface Context extends Host {
   readonly globals: Globals;
   readonly paths: Paths;
-  /** Messages for the person, on stderr. */
   readonly messages: Messages;
-  /** On a terminal, and not under `--quiet`. */
+  /** Undefined where stderr is no terminal, and under `--quiet`. */
   readonly status: StatusLine | undefined;
-  /** Flag > environment > profile > default. Read once a run. */
+  /** Reads the settings, once a run. */
   settings(): Promise<Settings>;
   /**
-   * For requests to the service: proxy, extra authorities and time-outs are set. Closed with the context. `asksOnce`: as a
-   * rule it sends one request.
+   * Makes the client for requests to the service, with proxy, extra authorities and time-outs, once a run; the context closes
+   * it. `asksOnce` says that the command mostly sends a single request, for which a smaller client loads faster.
    */
   http(asksOnce?: boolean): Promise<HttpClient>;
 }

@@ -1,9 +1,6 @@
 import { commandLine, type Front, type Hint, hintFor, library } from './front.ts';
 
-/**
- * A warning, a reason or another thing that was found and is not thrown, as a value. The functions in the `errors.ts` of each
- * room make them.
- */
+/** A warning, a reason, or another finding that is not thrown. The functions in the `errors.ts` of each room make them. */
 export interface Problem {
   /** A stable name, for comparisons and tests. */
   readonly kind: string;
@@ -35,8 +32,8 @@ export interface ErrorDetails {
 }
 
 /**
- * An expected failure, whose code says of which class. Its hint names options of the library; `describe` gives the hint of the
- * command line. Anything else that is thrown is a bug.
+ * An expected failure; any other error that is thrown is a bug. Its `hint` names options of the library, and `describe` gives
+ * the hint of the command line.
  */
 export abstract class LeadsError extends Error {
   /** The name of the class as a literal: a bundler that minifies shortens the name that the class itself has. */
@@ -98,7 +95,7 @@ export class DataError extends LeadsError {
   readonly code = 'invalid_data';
 }
 
-/** There is no lead, or no delivery, of the id that was asked for: the run itself worked. */
+/** There is no lead, or no delivery, with the requested id: the run itself worked. */
 export class LeadNotFoundError extends LeadsError {
   override readonly name = 'LeadNotFoundError';
   readonly code = 'lead_not_found';

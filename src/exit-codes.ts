@@ -2,10 +2,10 @@ import { InterruptedError, LeadsError } from './errors.ts';
 
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 130 | 141 | 143;
 
-/** How a command's run ended: `problems` means that it worked and what it looked at is not in order. */
+/** How a command's run ended: `problems` means that the command worked, and found something that is not in order. */
 export type Outcome = 'done' | 'problems';
 
-/** Public API for scripts (docs/operating.md, "Exit codes"). */
+/** Scripts rely on these meanings (docs/operating.md, "Exit codes"). */
 export const exitCodes: readonly (readonly [code: ExitCode, meaning: string])[] = [
   [0, 'done'],
   [1, 'a bug in leads'],
@@ -21,12 +21,10 @@ export const exitCodes: readonly (readonly [code: ExitCode, meaning: string])[] 
   [143, 'terminated: output is incomplete'],
 ];
 
-/** The hint of exit 1. */
 export const bugHint =
   "run it again with --verbose, and report what it prints where 'npm bugs leads-cli' leads";
 
-/** By the error's code. */
-const ofError: Readonly<Record<string, ExitCode>> = {
+const exitCodeByErrorCode: Readonly<Record<string, ExitCode>> = {
   usage: 2,
   config: 3,
   key_refused: 4,
@@ -37,12 +35,12 @@ const ofError: Readonly<Record<string, ExitCode>> = {
   output: 8,
 };
 
-const ofSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143, SIGPIPE: 141 } as const;
+const exitCodeBySignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143, SIGPIPE: 141 } as const;
 
-/** The only place where an exit code is picked. What is thrown and no error of ours is a bug. */
-export function exitCodeOf(end: { readonly outcome: Outcome } | { readonly thrown: unknown }): ExitCode {
-  if ('outcome' in end) return end.outcome === 'problems' ? 7 : 0;
-  const { thrown } = end;
-  if (thrown instanceof InterruptedError) return ofSignal[thrown.signal];
-  return (thrown instanceof LeadsError ? ofError[thrown.code] : undefined) ?? 1;
+/** The only place where an exit code is picked, for a run that ended or threw. Any error but a `LeadsError` is a bug. */
+export function exitCodeOf(run: { readonly outcome: Outcome } | { readonly thrown: unknown }): ExitCode {
+  if ('outcome' in run) return run.outcome === 'problems' ? 7 : 0;
+  const { thrown } = run;
+  if (thrown instanceof InterruptedError) return exitCodeBySignal[thrown.signal];
+  return (thrown instanceof LeadsError ? exitCodeByErrorCode[thrown.code] : undefined) ?? 1;
 }

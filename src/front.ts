@@ -1,15 +1,18 @@
-/** The names that a front has for what the user sets: the command line has commands and flags, the library has options. */
+/**
+ * A way to use this program, and its names for what the user sets: the command line has commands and flags, the library has
+ * options. An error does not know through which of them it is read, so its hint is a function of the front.
+ */
 export interface Front {
-  /** How to give a setting a value: `'leads config set api.items data'`, or `dialect.items: 'data'`; `…` without a value. */
+  /** How to give a setting a value: `'leads config set api.items data'`, or `dialect.items: 'data'`. Default value: `…`. */
   set(setting: string, value?: string): string;
   /** How to see a setting's value: `'leads config get base-url'`, or `baseUrl`. */
   get(setting: string): string;
   /** An option of the run: `--accept-incomplete`, or `acceptIncomplete`. */
   option(name: string, value?: string): string;
-  /** How to give another API key, or another base URL; `login` is the command for it. */
+  /** How to give another API key, or another base URL. `login` is the command that stores it. */
   otherKey(login: string): string;
   otherBaseUrl(url: string, login: string): string;
-  /** Advice to run the command that finds out how a service pages; undefined for a front that does not read the result. */
+  /** Advice to run the command that finds out how a service pages; undefined in the library, which does not use its result. */
   readonly learning: string | undefined;
 }
 
@@ -28,7 +31,7 @@ export const commandLine: Front = {
   learning: "'leads doctor --learn' looks for how the service pages",
 };
 
-/** `page-size`, as the file and the command line spell it, as `pageSize`. */
+/** Returns `pageSize` for `page-size`, as the configuration file and the command line spell it. */
 export const camelCase = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const libraryOption = (setting: string): string => camelCase(setting.replace(/^api\./, 'dialect.'));
@@ -36,10 +39,8 @@ const libraryOption = (setting: string): string => camelCase(setting.replace(/^a
 /** Returns a value as JavaScript code. An empty text, which a shell needs in quotes, and the placeholder `…` stay as they are. */
 const literal = (value: string): string => (/^(\d+|null|…|"")$/.test(value) ? value : `'${value}'`);
 
-/** Options of a run on the command line that are members of the dialect in the library. */
-const dialectOptions: readonly string[] = ['page-size'];
-const runOption = (name: string): string =>
-  libraryOption(dialectOptions.includes(name) ? `api.${name}` : name);
+/** In the library, the flag `--page-size` is a member of the dialect. */
+const runOption = (name: string): string => libraryOption(name === 'page-size' ? 'api.page-size' : name);
 
 export const library: Front = {
   set: (setting, value = '…') => `${libraryOption(setting)}: ${literal(value)}`,
@@ -69,5 +70,4 @@ export function loginCommand(profile: string | undefined, baseUrl?: string): str
 export const shellWord = (text: string): string =>
   /^[\w./@%+:,-][\w./@%+:,=~-]*$/.test(text) ? text : singleQuoted(text);
 
-/** The same, always in quotes. */
 export const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

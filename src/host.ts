@@ -12,7 +12,7 @@ interface Input extends Readable {
 export interface Output extends Writable {
   readonly isTTY?: boolean;
   readonly columns?: number;
-  /** The descriptor in which it ends; it holds on to no bytes that it has called back for. */
+  /** The descriptor that it writes to: when it calls back, it has written the bytes and no longer holds them. */
   readonly fd?: number | undefined;
 }
 
@@ -24,44 +24,43 @@ export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Aborted by Ctrl-C, SIGTERM, SIGHUP and the end of a process that keeps a channel to this one, with an `InterruptedError` as its reason. */
+  /** Aborts with an `InterruptedError` when this process is asked to end. */
   readonly signal: AbortSignal;
-  /** Calls on SIGHUP, which ends only a process on a terminal. Gives what takes the listener back. */
+  /** Calls the listener when SIGHUP asks to reread files; returns a function that removes it. */
   readonly onHangup: (listener: () => void) => () => void;
   readonly platform: string;
   readonly pid: number;
   /**
-   * Kills a process that leads its own group, and everything in that group. It is no error when it has ended, or belongs to
-   * another user now and cannot be killed.
+   * Kills a process that leads its own group, and all processes of that group. Does nothing when they have ended, or when they
+   * run as another user by now, whose processes this one cannot kill.
    */
   readonly killGroup: (leader: number) => void;
+  /** The command that starts this program again. */
   readonly program: readonly [command: string, ...args: string[]];
 }
 
 /**
- * The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once,
- * but for a SIGHUP: shell and kernel both send one.
- * Without a terminal, SIGHUP asks its listeners to reread their files, and ends nothing. `nohup` sets the signal to be ignored,
- * and node undoes that.
+ * Listens to the system's signals. The first Ctrl-C, SIGTERM, or SIGHUP of a terminal that closes asks for an orderly end; the
+ * second ends the process at once, but for a SIGHUP, which the shell and the kernel both send. Without a terminal, SIGHUP asks
+ * its listeners to reread their files, and ends nothing. It does so under `nohup` too, since node undoes that it is ignored.
  */
-function interruption(): Pick<Host, 'signal' | 'onHangup'> {
+function listenToSignals(): Pick<Host, 'signal' | 'onHangup'> {
   const controller = new AbortController();
-  const listeners = new Set<() => void>();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      // Windows sends SIGHUP when the console closes, and ends the process itself.
-      const isClosing = process.platform === 'win32' || [0, 1, 2].some(isTerminal);
-      if (name === 'SIGHUP' && !isClosing) {
-        for (const listener of listeners) listener();
-        return;
-      }
-      const interrupted = new InterruptedError(name);
-      if (controller.signal.aborted && name === 'SIGHUP') return;
-      if (controller.signal.aborted) process.exit(exitCodeOf({ thrown: interrupted }));
-      controller.abort(interrupted);
-    });
-  }
-  // The process that started this one, with a channel, has ended, and with it the need for this one.
+  const hangupListeners = new Set<() => void>();
+  const interrupt = (name: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void => {
+    const interrupted = new InterruptedError(name);
+    if (!controller.signal.aborted) controller.abort(interrupted);
+    else if (name !== 'SIGHUP') process.exit(exitCodeOf({ thrown: interrupted }));
+  };
+  process.on('SIGINT', () => interrupt('SIGINT'));
+  process.on('SIGTERM', () => interrupt('SIGTERM'));
+  process.on('SIGHUP', () => {
+    // Windows sends SIGHUP when the console closes, and ends the process itself.
+    const isTerminalClosing = process.platform === 'win32' || [0, 1, 2].some(isTerminal);
+    if (isTerminalClosing) interrupt('SIGHUP');
+    else for (const listener of hangupListeners) listener();
+  });
+  // The process that started this one, with a channel to it, has ended, and this one is not needed any more.
   process.once('disconnect', () => {
     if (!controller.signal.aborted) controller.abort(new InterruptedError('SIGTERM'));
   });
@@ -70,18 +69,18 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
   return {
     signal: controller.signal,
     onHangup(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+      hangupListeners.add(listener);
+      return () => void hangupListeners.delete(listener);
     },
   };
 }
 
-/** `isatty` denies it for a terminal that has closed, which is still a device, and not the null device. */
-function isTerminal(stream: number): boolean {
+/** `isatty` does not recognize a terminal that has closed. Such a terminal is a device still, and not the null device. */
+function isTerminal(fd: number): boolean {
   // An import of the module would cost every start a few milliseconds.
-  if (process.getBuiltinModule('node:tty').isatty(stream)) return true;
+  if (process.getBuiltinModule('node:tty').isatty(fd)) return true;
   try {
-    const stats = fstatSync(stream);
+    const stats = fstatSync(fd);
     return stats.isCharacterDevice() && stats.rdev !== statSync('/dev/null').rdev;
   } catch {
     // The descriptor is not open.
@@ -89,11 +88,11 @@ function isTerminal(stream: number): boolean {
   }
 }
 
-/** Write errors are reported by each write's callback; without a listener the event would also crash us. */
+/** The callback of each write reports its error; without a listener the event would also end the process. */
 const ignoreError = (): void => undefined;
 
-/** Adds our own listener even where there are others: the one of `pipe`, which a worker adds, emits the event once more. */
-function quietly<S extends Output>(stream: S): S {
+/** Adds the listener even where there are others: the one of `pipe`, which a worker adds, emits the event once more. */
+function withoutErrorEvents<S extends Output>(stream: S): S {
   if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
   return stream;
 }
@@ -114,15 +113,15 @@ export function processHost(): Host {
       return process.stdin;
     },
     get stdout() {
-      return quietly(process.stdout);
+      return withoutErrorEvents(process.stdout);
     },
     get stderr() {
-      return quietly(process.stderr);
+      return withoutErrorEvents(process.stderr);
     },
     env: process.env,
     clock: systemClock,
     random: Math.random,
-    ...interruption(),
+    ...listenToSignals(),
     platform: process.platform,
     pid: process.pid,
     killGroup,
@@ -130,21 +129,23 @@ export function processHost(): Host {
   };
 }
 
-/** Runs the program on this process's arguments and leaves its result as the exit code. */
+/** The first of the exit codes of runs whose output is incomplete: it could not be written, or the run was interrupted. */
+const incompleteOutput = 8;
+
+/** Runs the program on this process's arguments, and sets its result as the exit code. */
 export async function runProcess(
   main: (argv: readonly string[], host: Host) => Promise<number>,
 ): Promise<void> {
-  // Node ends a process that waits for nothing, whether or not the run has finished: that must not look like success. An uncaught
-  // error ends it with 1 as well.
+  // Node ends a process that waits for nothing, even if the run has not finished: that must not look like success.
   process.exitCode = 1;
-  const sayBug = (code: number): void => {
+  const reportUnfinished = (code: number): void => {
     if (code === 1)
       process.stderr.write(`error: a bug in leads: the run was not finished\nhint: ${bugHint}\n`);
   };
-  process.once('exit', sayBug);
+  process.once('exit', reportUnfinished);
   const code = await main(process.argv.slice(2), processHost());
-  process.off('exit', sayBug);
+  process.off('exit', reportUnfinished);
   process.exitCode = code;
-  // From 8 on the output is incomplete anyway, and a write without a reader would keep the process alive.
-  if (code >= 8 && process.stdout.writableLength > 0) process.exit(code);
+  // Such a run's output is incomplete anyway, and a write without a reader would keep the process alive.
+  if (code >= incompleteOutput && process.stdout.writableLength > 0) process.exit(code);
 }

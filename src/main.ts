@@ -3,8 +3,8 @@ import type { Host } from './host.ts';
 import { wrapWidth } from './output/terminal/terminal.ts';
 
 /**
- * The whole program: every error ends here. Never throws. Version and help are answered before anything else is loaded,
- * since every start pays for what is loaded here.
+ * The whole program. Every error ends here, so this never throws. Version and help are answered before anything else is loaded,
+ * since loading takes most of the time of a short run.
  */
 export async function main(argv: readonly string[], host: Host): Promise<ExitCode> {
   try {

@@ -15,33 +15,34 @@ import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
 import { commands, programHelp } from './program.ts';
 
-/** The request that a command line makes. */
+/** The text to print, or the command to run, that a command line asks for. */
 export type Invocation =
   | { readonly kind: 'print'; readonly text: (width: number) => string }
   | {
       readonly kind: 'run';
       readonly globals: Globals;
-      /** Whether a profile may be named that is not stored. */
+      /** Whether `--profile` may name a profile that is not stored. */
       readonly allowsNewProfile: boolean;
       readonly run: (context: Context) => Promise<Outcome>;
     };
 
 /** Turns words into the checked options of one command, loading no more than its flags. Throws a `UsageError`. */
 export async function parseArgv(argv: readonly string[]): Promise<Invocation> {
-  const isHelpAsked = argv.includes('--help') || argv.includes('-h');
-  const words = isHelpAsked ? argv.filter((word) => word !== '--all') : argv;
+  const hasHelpFlag = argv.includes('--help') || argv.includes('-h');
+  const words = hasHelpFlag ? argv.filter((word) => word !== '--all') : argv;
+  const hasAllFlag = words.length < argv.length;
   const first = takeCommand(words);
-  const isHelp = first.name === 'help';
-  if (isHelp && first.rest.includes('--json')) {
+  const isHelpCommand = first.name === 'help';
+  if (isHelpCommand && first.rest.includes('--json')) {
     return helpAsData(first.rest.filter((word) => word !== '--json'));
   }
   // `leads help list` is `leads list --help --all`.
-  const { name, rest: further } = isHelp ? takeCommand([...first.rest, '--help']) : first;
+  const { name, rest: further } = isHelpCommand ? takeCommand([...first.rest, '--help']) : first;
   if (name === undefined) return withoutCommand(further);
-  const entry = commands.find((command) => command.name === name);
-  if (entry === undefined) return topicOrError(name, isHelp);
-  const isWhole = isHelp || words.length < argv.length;
-  return parseCommand((await entry.load()).default, further, isWhole ? wholeHelp : commandHelp);
+  const listed = commands.find((command) => command.name === name);
+  if (listed === undefined) return topicOrError(name, isHelpCommand);
+  const help = isHelpCommand || hasAllFlag ? wholeHelp : commandHelp;
+  return parseCommand((await listed.load()).default, further, help);
 }
 
 function withoutCommand(words: readonly string[]): Invocation {
@@ -52,7 +53,6 @@ function withoutCommand(words: readonly string[]): Invocation {
   throw new UsageError('no command is named', { hint: seeHelp('') });
 }
 
-/** `leads help --json` */
 async function helpAsData(words: readonly string[]): Promise<Invocation> {
   const { name: excess } = takeCommand(words);
   if (excess !== undefined) {
@@ -72,8 +72,8 @@ function unknownCommand(name: string, further: readonly string[], hint: string):
   });
 }
 
-async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> {
-  if (!isHelp) throw unknownCommand(name, [], seeHelp(''));
+async function topicOrError(name: string, isHelpCommand: boolean): Promise<Invocation> {
+  if (!isHelpCommand) throw unknownCommand(name, [], seeHelp(''));
   if (LEADS_SINGLE_FILE && name === 'licences') {
     const { assetText } = await import('./files/embedded/asset.ts');
     return { kind: 'print', text: () => assetText('licences.txt') };

@@ -10,11 +10,13 @@ import { bugHint, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Host } from './host.ts';
 import { escapeJson, sanitize } from './output/terminal/terminal.ts';
 
-/** Says on stderr what ended the run, one line and a hint or one JSON object, and gives its exit code. */
+/** Writes on stderr what ended the run, as one line and a hint or as one JSON object, and returns the exit code. */
 export function report(thrown: unknown, argv: readonly string[], { signal, stderr }: Host): ExitCode {
-  const failure = isAbort(thrown) && signal.aborted ? (signal.reason as unknown) : asMemoryError(thrown);
+  const wasInterrupted = isAbort(thrown) && signal.aborted;
+  const failure = wasInterrupted ? (signal.reason as unknown) : withMemoryHint(thrown);
   const exitCode = exitCodeOf({ thrown: failure });
-  if (failure instanceof InterruptedError && failure.hint === undefined) return exitCode;
+  const isKnownToUser = failure instanceof InterruptedError && failure.hint === undefined;
+  if (isKnownToUser) return exitCode;
   const { message, hint } = failure instanceof LeadsError ? describe(failure) : bug(failure);
   if (wantsJson(argv)) {
     const { code, status, requestId } =
@@ -32,7 +34,7 @@ export function report(thrown: unknown, argv: readonly string[], { signal, stder
   return exitCode;
 }
 
-/** Libraries throw such an error when the run's own signal stopped them; the signal's reason says more. */
+/** Whether it is the error that libraries throw when a signal stops them. The reason of the signal says more. */
 function isAbort(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const { code } = thrown as NodeJS.ErrnoException;
@@ -40,7 +42,7 @@ function isAbort(thrown: unknown): boolean {
 }
 
 /** The scanner of leads and the HTTP client are WebAssembly: each has ten gigabytes of addresses set aside for it. */
-function asMemoryError(thrown: unknown): unknown {
+function withMemoryHint(thrown: unknown): unknown {
   if (!(thrown instanceof RangeError && thrown.message.includes('Wasm memory'))) return thrown;
   return new ConfigError(`there is too little memory: ${thrown.message}`, {
     hint: "a limit on addresses may be the cause (see 'ulimit -v'): NODE_OPTIONS=--disable-wasm-trap-handler needs few",
@@ -52,7 +54,7 @@ const bug = (thrown: unknown): Description => ({
   hint: bugHint,
 });
 
-/** Read from the words themselves: the error may be that they could not be parsed. */
+/** Looks at the words themselves, since the error may be that they could not be parsed. */
 function wantsJson(argv: readonly string[]): boolean {
   const format = argv.findLast((word, i) => argv[i - 1] === '--format' || word.startsWith('--format='));
   return argv.includes('--json') || /^(--format=)?(json|ndjson|events|redacted)$/.test(format ?? '');

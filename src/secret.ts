@@ -1,34 +1,35 @@
 import { inspect } from 'node:util';
 
-/** Text that must not be shown. Every way of printing it gives `…` and its last four characters. */
+/**
+ * A text that must not be shown: every way of printing it gives `…` and its last four characters. A key that was given as bytes
+ * has them too, and its text then only serves to find it in other texts.
+ */
 export class Secret {
   readonly #text: string;
   readonly #bytes: Uint8Array | undefined;
   #forms: readonly string[] | undefined;
 
-  /** `bytes`: the key itself, where that is what was given; `text` then only serves to find it in other texts. */
   constructor(text: string, bytes?: Uint8Array) {
     this.#text = text;
     this.#bytes = bytes;
   }
 
-  /** A key that needs no decoding. */
+  /** The secret of a key that was given as bytes. */
   static ofBytes(bytes: Uint8Array): Secret {
-    // Headers are decoded as Latin-1, and a header is where it could be found.
+    // Headers, in which the key could be found, are decoded as Latin-1.
     return new Secret(Buffer.from(bytes).toString('latin1'), Uint8Array.from(bytes));
   }
 
-  /** The text itself: for signing and for the one header that carries it, never for output. */
+  /** The text itself, for signing and for the one header that carries it, never for output. */
   reveal(): string {
     return this.#text;
   }
 
-  /** How it may stand in a text: plain, or percent-encoded where that differs. */
+  /** The forms in which other texts may hold it: plain, and percent-encoded where that differs. */
   forms(): readonly string[] {
     return (this.#forms ??= [...new Set([this.#text, encodeURIComponent(this.#text)])]);
   }
 
-  /** The key itself, for a secret that was given as bytes. */
   revealBytes(): Uint8Array | undefined {
     return this.#bytes;
   }
@@ -47,7 +48,7 @@ export class Secret {
   }
 }
 
-/** Text from outside with every occurrence of the secrets, plain or percent-encoded, replaced. */
+/** Returns a text from outside in which every occurrence of the secrets, plain or percent-encoded, is replaced. */
 export function withoutSecrets(text: string, secrets: readonly Secret[], replacement: string): string {
   let redacted = text;
   for (const secret of secrets) {

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { unreadable } from '../files/errors.ts';
-import { readInput, textOfSecret } from '../files/read.ts';
+import { readInput } from '../files/read.ts';
 import { ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
-import { parseSecret } from './value-types.ts';
+import { parseSecret, textOfSecret } from './value-types.ts';
 
 type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;
 

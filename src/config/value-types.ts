@@ -2,7 +2,7 @@ import { Secret } from '../secret.ts';
 import { formatPointer, parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { zoneNamed } from '../time/zone.ts';
-import type { UsageError } from '../errors.ts';
+import { ConfigError, type UsageError } from '../errors.ts';
 import { noSecretGiven, secretWithBlanks } from './errors.ts';
 
 /** How a typed text becomes a checked value: of a flag, an argument or a setting. */
@@ -141,4 +141,19 @@ export function parseSecret(text: string, label: string): Secret {
   if (word === '') throw noSecretGiven(label);
   if (!/^[\x21-\x7e]+$/.test(word)) throw secretWithBlanks(label);
   return new Secret(word);
+}
+
+/**
+ * Returns the secret in a file, without the byte order mark and the line break that an editor adds. Throws a `ConfigError` for
+ * UTF-16, which PowerShell writes: its bytes would make another secret.
+ */
+export function textOfSecret(bytes: Uint8Array, secretName: string): string {
+  const [first, second] = bytes;
+  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  if (isUtf16 || bytes.includes(0)) {
+    throw new ConfigError(`${secretName} is UTF-16 text`, {
+      hint: 'write it as UTF-8, in PowerShell with Set-Content -Encoding utf8 -NoNewline',
+    });
+  }
+  return new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
 }

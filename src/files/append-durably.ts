@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { withOutputErrors } from './errors.ts';
-import { chunksOf, maxChunkBytes, writeAt } from './read.ts';
+import { chunksOf, maxChunkBytes } from './read.ts';
 
 /**
- * Makes a file consist of its first `base` bytes and of `source`, durably; it can be repeated after a crash.
- * Returns false and writes nothing when the file is shorter than `base`, or when the bytes after `base` are not a beginning
- * of `source`, because then another program wrote them.
+ * Makes a file consist of its first `base` bytes and of `source`, durably. It can be repeated after a crash, which may leave a
+ * beginning of `source` there. Resolves with false, and writes nothing, when another program has changed the file: it is
+ * shorter than `base`, or has other bytes after it.
  */
 export function appendDurably(path: string, base: number, source: FileHandle): Promise<boolean> {
   return withOutputErrors(path, async () => {
@@ -26,7 +26,7 @@ export function appendDurably(path: string, base: number, source: FileHandle): P
   });
 }
 
-/** A crash of the whole machine may leave zeros in place of the last written bytes. */
+/** A crash of the whole machine may leave zeros in place of the last written bytes, so those count as a beginning too. */
 async function endsWithBeginningOf(source: FileHandle, file: FileHandle, from: number): Promise<boolean> {
   let offset = 0;
   const expected = Buffer.allocUnsafe(maxChunkBytes);
@@ -34,19 +34,24 @@ async function endsWithBeginningOf(source: FileHandle, file: FileHandle, from: n
     let length = 0;
     while (length < chunk.length) {
       const { bytesRead } = await source.read(expected, length, chunk.length - length, offset + length);
-      if (bytesRead === 0) return false;
+      const isSourceShorter = bytesRead === 0;
+      if (isSourceShorter) return false;
       length += bytesRead;
     }
-    const isOurs =
-      chunk.equals(expected.subarray(0, length)) ||
-      chunk.every((byte, i) => byte === expected[i] || byte === 0);
-    if (!isOurs) return false;
+    const isSame = chunk.equals(expected.subarray(0, length));
+    if (!isSame && !chunk.every((byte, i) => byte === expected[i] || byte === 0)) return false;
     offset += length;
   }
   return true;
 }
 
-export async function digestFrom(file: FileHandle, start: number): Promise<string> {
+export async function writeAt(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+  }
+}
+
+export async function sha256From(file: FileHandle, start: number): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of chunksOf(file, start)) hash.update(chunk);
   return hash.digest('hex');

@@ -28,29 +28,37 @@ const writeHints: Readonly<Record<string, string>> = {
 
 type SystemError = Pick<NodeJS.ErrnoException, 'code'> & Partial<Error>;
 
-export function cannotWrite(path: string, cause: SystemError, variable?: string) {
+export function cannotWrite(path: string, cause: SystemError, directoryVariable?: string) {
   const { code = '', message = code } = cause;
   return new OutputError(`cannot write ${path}: ${writeFailures[code] ?? message}`, {
-    hint: writeHints[code] ?? (variable && `set ${variable} to a directory that can be written`),
+    hint:
+      writeHints[code] ??
+      (directoryVariable && `set ${directoryVariable} to a directory that can be written`),
     cause: cause instanceof Error ? cause : undefined,
   });
 }
 
-export function outputError(error: NodeJS.ErrnoException, place = 'the output', variable?: string): Error {
+/** The error for a failed write: an interruption where the reader went away. */
+export function outputError(
+  error: NodeJS.ErrnoException,
+  place = 'the output',
+  directoryVariable?: string,
+): Error {
   return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
     ? new InterruptedError('SIGPIPE', { cause: error })
-    : cannotWrite(place, error, variable);
+    : cannotWrite(place, error, directoryVariable);
 }
 
+/** Runs a step, and turns the system's errors into those of `outputError`. */
 export async function withOutputErrors<T>(
   path: string,
   step: () => Promise<T>,
-  variable?: string,
+  directoryVariable?: string,
 ): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw isSystemError(error) ? outputError(error, path, variable) : error;
+    throw isSystemError(error) ? outputError(error, path, directoryVariable) : error;
   }
 }
 
@@ -78,13 +86,13 @@ export const outputNoRegularFile = (path: string) =>
 export const fileKeepsVanishing = (path: string) =>
   new OutputError(`cannot write ${path}: it is removed again and again`);
 
-export function fileInUse(path: string, file: string, pid: number, host: string | undefined) {
-  const place = host === undefined ? '' : ` on ${host}`;
+export function fileInUse(path: string, lockFile: string, pid: number, otherHost: string | undefined) {
+  const place = otherHost === undefined ? '' : ` on ${otherHost}`;
   return new OutputError(`${path} is in use by another leads (process ${pid}${place})`, {
     hint:
-      host === undefined
-        ? `wait for it to end, or remove ${file} if process ${pid} is another program`
-        : `if that machine no longer runs it, remove ${file}`,
+      otherHost === undefined
+        ? `wait for it to end, or remove ${lockFile} if process ${pid} is another program`
+        : `if that machine no longer runs it, remove ${lockFile}`,
   });
 }
 

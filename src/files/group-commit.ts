@@ -2,8 +2,8 @@
 const maxBatch = 512;
 
 /**
- * Items that arrive during a batch form the next one. There is no timer: a batch starts as soon as the event
- * loop has read what the sockets hold. Batches run one after another, in order of arrival.
+ * Runs items in batches, one after another, in order of arrival. Items that arrive during a batch form the next one. There is
+ * no timer: `setImmediate` starts a batch as soon as the event loop has read what the sockets hold.
  */
 export class BatchQueue<Item> {
   #waiting: Item[] = [];
@@ -11,7 +11,7 @@ export class BatchQueue<Item> {
   #running: Promise<void> | undefined;
   readonly #run: (batch: readonly Item[]) => Promise<void>;
 
-  /** `run` never rejects, but reports the result of each item itself. */
+  /** `run` must not reject, but report the result of each item by itself. */
   constructor(run: (batch: readonly Item[]) => Promise<void>) {
     this.#run = run;
   }
@@ -21,6 +21,7 @@ export class BatchQueue<Item> {
     this.#schedule();
   }
 
+  /** Runs batches without delay until no item is left. */
   async flush(): Promise<void> {
     while (this.#running !== undefined || this.#waiting.length > 0) {
       await (this.#running ?? this.#startBatch());
@@ -46,18 +47,19 @@ export class BatchQueue<Item> {
   }
 }
 
-interface Waiting<Item, Result> {
+interface PendingItem<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
+/**
+ * Commits the items of many callers together, and gives each caller the result of its own item. `commit` makes all items durable
+ * and returns one result for each, in order; or it fails and stores none.
+ */
 export class GroupCommit<Item, Result> {
-  readonly #queue: BatchQueue<Waiting<Item, Result>>;
+  readonly #queue: BatchQueue<PendingItem<Item, Result>>;
 
-  /**
-   * `commit` makes all items durable and returns one result for each, in order; or it fails and stores none.
-   */
   constructor(commit: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>) {
     this.#queue = new BatchQueue(async (batch) => {
       try {

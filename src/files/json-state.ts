@@ -5,8 +5,8 @@ import { readIfExists } from './read.ts';
 import { replaceFile } from './replace.ts';
 
 /**
- * Undefined when there is no file. Throws a `DataError` for a file that is corrupt or of another version, which
- * is never overwritten.
+ * Reads a file of this program's state, which `stateName` names in errors; undefined when there is no file. Throws a `DataError`
+ * for a file that is corrupt or of another version, which is never overwritten.
  */
 export async function readJsonState<S extends z.ZodMiniType>(
   path: string,
@@ -22,12 +22,12 @@ export async function readJsonState<S extends z.ZodMiniType>(
   const parsed = z.safeParse(schema, json);
   if (parsed.success) return parsed.data;
   const place = parsed.error.issues[0]?.path.join('.') ?? '';
-  if (place === 'version' && isVersion(json)) throw stateOfNewerVersion(stateName, path);
+  if (place === 'version' && isNewerVersion(json)) throw stateOfNewerVersion(stateName, path);
   throw stateInvalid(stateName, path, place, parsed.error);
 }
 
-/** This release reads every earlier version, so another version is of a newer release. */
-export const isVersion = (json: unknown): boolean => {
+/** Versions are counted from 1, which this release reads, so any other is of a newer release. */
+export const isNewerVersion = (json: unknown): boolean => {
   const { version } = Object(json) as { readonly version?: unknown };
   return Number.isSafeInteger(version) && Number(version) > 1;
 };

@@ -11,29 +11,29 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-interface Options {
-  /** The time to wait for a live holder, in milliseconds. Default 0 rejects at once. */
-  readonly waitMs?: number;
-}
+/** A clock that stands still, or is set back, must not make the wait endless. */
+const mostTries = 10_000;
+const retryMs = 25;
 
 /**
- * Takes the exclusive right to write `path`, with a file `path.lock` that names its holder. It replaces the
- * lock of a dead process at once; it waits for a live holder, and then throws an `OutputError` with its pid.
+ * Takes the exclusive right to write `path`, with a file `path.lock` that names its holder. It replaces the lock of a dead
+ * process at once. It waits up to `waitMs` for a live holder, by default not at all, and then throws an `OutputError` with the
+ * holder's pid.
  */
 export async function lock(
   path: string,
   { pid, clock, signal }: Pick<Host, 'pid' | 'clock' | 'signal'>,
-  { waitMs = 0 }: Options = {},
+  { waitMs = 0 }: { readonly waitMs?: number } = {},
 ): Promise<Lock> {
   const file = `${path}.lock`;
   const deadline = clock.now() + waitMs;
   for (let tryCount = 0; ; tryCount += 1) {
     const holder = await withOutputErrors(path, () => tryLock(file, pid));
     if (holder === undefined) break;
-    if (clock.now() >= deadline || tryCount >= 10_000) {
+    if (clock.now() >= deadline || tryCount >= mostTries) {
       throw fileInUse(path, file, holder.pid, holder.host === hostname() ? undefined : holder.host);
     }
-    await clock.sleep(25, signal);
+    await clock.sleep(retryMs, signal);
   }
   let isHeld = true;
   return {
@@ -45,6 +45,7 @@ export async function lock(
   };
 }
 
+/** Resolves with undefined when this process has the lock, and otherwise with the live holder. */
 async function tryLock(file: string, pid: number): Promise<LockHolder | undefined> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, JSON.stringify(describeSelf(pid)), { flag: 'wx' });
@@ -64,19 +65,19 @@ async function tryLock(file: string, pid: number): Promise<LockHolder | undefine
 }
 
 /**
- * Two processes that find a lock dead at the same time must not remove each other's new lock, so a second lock
- * protects the removal. Resolves with the process that has the second lock; undefined where it is free.
+ * Two processes that find a lock dead at the same time must not remove each other's new lock, so a second lock protects the
+ * removal. Resolves with the live process that has the second lock; otherwise with undefined, and the caller tries once more.
  */
 async function removeDeadLock(
   file: string,
-  text: string,
+  deadText: string,
   draft: string,
   pid: number,
 ): Promise<LockHolder | undefined> {
   const removalLock = `${file}.takeover`;
   if (await linkNew(draft, removalLock)) {
     try {
-      if ((await readIfExists(file)) === text) await unlink(file);
+      if ((await readIfExists(file)) === deadText) await unlink(file);
     } finally {
       await rm(removalLock, { force: true });
     }
@@ -90,7 +91,7 @@ async function removeDeadLock(
   return undefined;
 }
 
-/** Resolves with false where `file` exists. A link appears with its whole content or not at all. */
+/** Makes `file` with the content of the draft; resolves with false where it exists. A link never shows half of a content. */
 async function linkNew(draft: string, file: string): Promise<boolean> {
   try {
     await link(draft, file);
@@ -101,14 +102,14 @@ async function linkNew(draft: string, file: string): Promise<boolean> {
   }
 }
 
-const schema = z.object({
+const holderSchema = z.object({
   pid: z.number(),
   host: z.string(),
-  /** The start of the process: in a container every run may have the same pid. */
+  /** When the process started, in milliseconds: in a container every run may have the same pid. */
   started: z.number(),
 });
 
-type LockHolder = z.output<typeof schema>;
+type LockHolder = z.output<typeof holderSchema>;
 
 const describeSelf = (pid: number): LockHolder => ({
   pid,
@@ -116,16 +117,17 @@ const describeSelf = (pid: number): LockHolder => ({
   started: performance.timeOrigin,
 });
 
+/** A text that names no holder counts as one of a dead process. */
 const parseHolder = (text: string): LockHolder =>
-  z.safeParse(schema, jsonIn(text)).data ?? { pid: 0, host: hostname(), started: 0 };
+  z.safeParse(holderSchema, jsonIn(text)).data ?? { pid: 0, host: hostname(), started: 0 };
 
-/** `pid` is that of this process. A process on another machine cannot be checked, so it counts as alive. */
-function isAlive(holder: LockHolder, pid: number): boolean {
+/** A process on another machine cannot be checked, so it counts as alive. */
+function isAlive(holder: LockHolder, ownPid: number): boolean {
   if (holder.host !== hostname()) return true;
-  return holder.pid === pid ? holder.started === performance.timeOrigin : exists(holder.pid);
+  return holder.pid === ownPid ? holder.started === performance.timeOrigin : processExists(holder.pid);
 }
 
-function exists(pid: number): boolean {
+function processExists(pid: number): boolean {
   if (pid < 1) return false;
   try {
     getPriority(pid);

@@ -2,21 +2,21 @@ import { chmodSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes one directory at a time: where the system refuses a name with ENOENT although its parent exists, as
- * below /proc, node's own `recursive` never ends. Throws the system's error.
+ * Makes a directory and those above it, one at a time: where the system refuses a name with ENOENT although its parent exists,
+ * as below /proc, node's own `recursive` never ends. Throws the system's error.
  */
 export function makeDirectory(path: string, mode?: number): void {
   try {
-    makeOne(path, mode);
+    makeUnlessExists(path, mode);
   } catch (error) {
     const parent = dirname(path);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
     makeDirectory(parent, mode);
-    makeOne(path, mode);
+    makeUnlessExists(path, mode);
   }
 }
 
-function makeOne(path: string, mode: number | undefined): void {
+function makeUnlessExists(path: string, mode: number | undefined): void {
   try {
     mkdirSync(path, mode);
   } catch (error) {
@@ -29,14 +29,16 @@ const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** A sticky directory, such as /tmp, is shared on purpose, so closing it would do harm. */
-export const isOpenToOthers = ({ mode }: Pick<Stats, 'mode'>): boolean =>
-  (mode & 0o077) !== 0 && (mode & 0o1000) === 0;
+export function isOpenToOthers({ mode }: Pick<Stats, 'mode'>): boolean {
+  const isSticky = (mode & 0o1000) !== 0;
+  return (mode & 0o077) !== 0 && !isSticky;
+}
 
 const refusals = ['EPERM', 'EROFS', 'ENOTSUP', 'ENOSYS'];
 
 /**
- * Returns the system's refusal, such as on a read-only mount or for another user's file: using the path makes
- * it no less secret, and `doctor` reports that it is open.
+ * Sets the mode of a path that others may read. Returns the system's refusal, such as on a read-only mount or for another user's
+ * file, so that the caller can go on: using the path makes it no less secret, and `doctor` reports that it is open.
  */
 export function closeToOthers(path: string, stat: Stats, mode: number): NodeJS.ErrnoException | undefined {
   if (!isOpenToOthers(stat)) return undefined;

@@ -12,12 +12,12 @@ export type OutputPlace =
   | { readonly kind: 'fifo'; readonly path: string }
   | { readonly kind: 'device'; readonly path: string };
 
-/** Linux follows as many links. */
+/** Linux follows no more links either. */
 const mostLinks = 40;
 
 /**
- * Follows links itself, one at a time, because the link of a pipe's descriptor leads to no path. Throws an
- * `OutputError` for a directory, a socket and an impossible path.
+ * Finds what an output path leads to. It follows links one at a time, because the link of a pipe's descriptor leads to no path.
+ * Throws an `OutputError` for a directory, a socket and an impossible path.
  */
 export async function findOutputPlace(output: string): Promise<OutputPlace> {
   return withOutputErrors(output, async () => {
@@ -41,7 +41,7 @@ export async function findOutputPlace(output: string): Promise<OutputPlace> {
   });
 }
 
-/** Recognizes `/dev/fd/1`, `/proc/self/fd/1` and other paths into these directories. */
+/** Returns 1 for `/dev/fd/1`, `/proc/self/fd/1` and other paths into these directories. */
 async function descriptorAt(path: string): Promise<number | undefined> {
   const name = basename(path);
   if (!/^\d{1,9}$/.test(name)) return undefined;
@@ -52,6 +52,7 @@ async function descriptorAt(path: string): Promise<number | undefined> {
   return undefined;
 }
 
+/** The path of the regular file, links followed, that an output path leads to. Throws an `OutputError` for anything else. */
 export async function regularFile(output: string): Promise<string> {
   const place = await findOutputPlace(output);
   if (place.kind === 'file') return place.path;

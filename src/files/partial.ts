@@ -2,9 +2,9 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { withOutputErrors } from './errors.ts';
 
 /**
- * A crash may cut this file anywhere, but bytes written before a successful `sync` are on disk. After one
- * failed write or sync every further step fails: the system may have dropped bytes, and a later sync would
- * still succeed.
+ * A file that is written from the start to the end, until another step gives it its name. A crash may cut it anywhere, but
+ * bytes written before a successful `sync` are on disk. After one failed write or sync every further step fails: the system
+ * may have dropped bytes, and a later sync would still succeed.
  */
 export class PartialFile {
   readonly path: string;
@@ -48,7 +48,7 @@ export class PartialFile {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    await this.#step(async () => {
+    await this.#unlessFailed(async () => {
       for (let done = 0; done < bytes.length;) {
         const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#size);
         done += bytesWritten;
@@ -58,14 +58,14 @@ export class PartialFile {
   }
 
   async sync(): Promise<void> {
-    await this.#step(() => this.#file.sync());
+    await this.#unlessFailed(() => this.#file.sync());
   }
 
   close(): Promise<void> {
     return this.#file.close();
   }
 
-  async #step(step: () => Promise<void>): Promise<void> {
+  async #unlessFailed(step: () => Promise<void>): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     try {
       await withOutputErrors(this.path, step);

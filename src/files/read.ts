@@ -3,18 +3,17 @@ import { type FileHandle, readFile } from 'node:fs/promises';
 import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
-import { ConfigError } from '../errors.ts';
 
 export const maxChunkBytes = 256 * 1024;
 const newline = 0x0a;
 
-/** Lines have no line end. A batch is valid until the next one is requested. */
 export async function* linesOf(
   file: FileHandle,
 ): AsyncGenerator<readonly { readonly bytes: Uint8Array }[], void, undefined> {
   yield* linesIn(chunksOf(file, 0));
 }
 
+/** Yields the lines that end in each chunk, without line ends. Such a batch is valid until the next one is requested. */
 export async function* linesIn(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly { readonly bytes: Uint8Array }[], void, undefined> {
@@ -34,7 +33,7 @@ export async function* linesIn(
   if (pending.length > 0) yield [{ bytes: Buffer.concat(pending) }];
 }
 
-/** Ends at `end` or at the end of the file. A chunk is valid until the next one is requested. */
+/** Yields the bytes from `start` to `end`, or to the end of the file. A chunk is valid until the next one is requested. */
 export async function* chunksOf(
   file: FileHandle,
   start: number,
@@ -52,24 +51,25 @@ export async function* chunksOf(
 export async function* unpacked(
   path: string,
   isCompressed: boolean,
-  bytes = Number.MAX_SAFE_INTEGER,
+  maxBytes = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const raw = createReadStream(path, { end: bytes - 1, highWaterMark: maxChunkBytes });
+  const raw = createReadStream(path, { end: maxBytes - 1, highWaterMark: maxChunkBytes });
   // `pipeline` ends the unpacking when reading fails.
   yield* (isCompressed ? pipeline(raw, createGunzip(), () => undefined) : raw) as AsyncIterable<Buffer>;
 }
 
+/** Reads a file whole, or `stdin` if there is one and the file is `-`. */
 export async function readInput(
   file: string,
   stdin: Readable | undefined,
-  failed: (cause: unknown) => Error,
+  errorFor: (cause: unknown) => Error,
   signal?: AbortSignal,
 ): Promise<Buffer> {
   try {
     if (file !== '-' || stdin === undefined) return await readFile(file, { signal });
     return await buffer(signal === undefined ? stdin : addAbortSignal(signal, stdin));
   } catch (cause) {
-    throw failed(cause);
+    throw errorFor(cause);
   }
 }
 
@@ -81,25 +81,4 @@ export async function readIfExists(path: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-export async function writeAt(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-  }
-}
-
-/**
- * An editor adds a byte order mark and one line break at the end. Throws a `ConfigError` for UTF-16, which
- * PowerShell writes: its bytes would make another secret.
- */
-export function textOfSecret(bytes: Uint8Array, secretName: string): string {
-  const [first, second] = bytes;
-  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  if (isUtf16 || bytes.includes(0)) {
-    throw new ConfigError(`${secretName} is UTF-16 text`, {
-      hint: 'write it as UTF-8, in PowerShell with Set-Content -Encoding utf8 -NoNewline',
-    });
-  }
-  return new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
 }

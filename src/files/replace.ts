@@ -7,10 +7,10 @@ import { type Clock, systemClock } from '../time/clock.ts';
 import { withOutputErrors } from './errors.ts';
 import { findOutputPlace } from './output-place.ts';
 
-interface Options {
+interface ReplaceOptions {
   /** Permissions of the new file; default 0666 without the umask. */
   readonly mode?: number;
-  /** The caller has the lock of this file, so the temporary file of a killed run is replaced. */
+  /** The caller has the lock of this file, so a temporary file is one of a killed run, and is replaced. */
   readonly isLocked?: boolean;
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
@@ -22,7 +22,7 @@ interface Options {
 export async function replaceFile(
   path: string,
   content: string | Uint8Array | AsyncIterable<string>,
-  { mode, isLocked = false, owner }: Options = {},
+  { mode, isLocked = false, owner }: ReplaceOptions = {},
 ) {
   const temporary = isLocked ? `${path}.tmp` : `${path}.${randomBytes(6).toString('hex')}.tmp`;
   await withOutputErrors(path, async () => {
@@ -55,9 +55,7 @@ async function writeAndSync(file: FileHandle, write: () => Promise<void>): Promi
   }
 }
 
-/**
- * A name is on disk only after its directory is synced. Windows cannot open directories, and does not need it.
- */
+/** A new name of a file is on disk only after its directory is synced. Windows cannot open directories, and needs no sync. */
 export async function syncDirectory(path: string): Promise<void> {
   let directory: FileHandle;
   try {
@@ -73,8 +71,8 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 /**
- * Replaces a regular file in one step, writes to a pipe or device, and writes to an open descriptor at its
- * position: opening its path would empty the file. Throws an `OutputError`.
+ * Writes a whole text to any output: it replaces a regular file in one step, and writes to a pipe, a device, or an open
+ * descriptor at its position, since opening the descriptor's path would empty the file. Throws an `OutputError`.
  */
 export async function writeWhole(
   path: string,
@@ -88,22 +86,22 @@ export async function writeWhole(
     await withOutputErrors(path, async () => {
       if (place.kind !== 'descriptor') return writeFile(path, text);
       for await (const part of typeof text === 'string' ? [text] : text)
-        await writeTo(place.fd, Buffer.from(part), clock);
+        await writeToDescriptor(place.fd, Buffer.from(part), clock);
     });
   }
 }
 
-const fullMs = 5;
+const fullPipePauseMs = 5;
 
-/** A stream would close a descriptor that belongs to the shell, and would stop at a slow reader. */
-async function writeTo(fd: number, bytes: Buffer, clock: Pick<Clock, 'sleep'>): Promise<void> {
+/** A stream would close the descriptor, which belongs to the shell, and would fail when a slow reader lets a pipe fill up. */
+async function writeToDescriptor(fd: number, bytes: Buffer, clock: Pick<Clock, 'sleep'>): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     try {
       done += (await promisify(write)(fd, bytes, done, bytes.length - done)).bytesWritten;
     } catch (error) {
-      // Node made a descriptor such as stdout non-blocking before.
+      // The pipe is full: node makes a descriptor such as stdout non-blocking.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      await clock.sleep(fullMs);
+      await clock.sleep(fullPipePauseMs);
     }
   }
 }

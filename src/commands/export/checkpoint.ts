@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { DataError, UsageError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import { digestFrom } from '../../files/append-durably.ts';
+import { sha256From } from '../../files/append-durably.ts';
 import { withOutputErrors } from '../../files/errors.ts';
 import { readJsonState } from '../../files/json-state.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
@@ -128,7 +128,7 @@ export async function hasBecome(path: string, { becomes, appendTo }: Checkpoint)
   return withOutputErrors(path, async () => {
     const file = await open(path);
     try {
-      return (await digestFrom(file, appendTo ?? 0)) === becomes.sha256;
+      return (await sha256From(file, appendTo ?? 0)) === becomes.sha256;
     } finally {
       await file.close();
     }

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { appendDurably, digestFrom } from '../../files/append-durably.ts';
+import { appendDurably, sha256From } from '../../files/append-durably.ts';
 import { withOutputErrors } from '../../files/errors.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { PartialFile } from '../../files/partial.ts';
@@ -69,7 +69,7 @@ async function place(publishing: Publishing, partial: PartialFile): Promise<Outp
     const bytes = (base ?? 0) + source.size;
     if (plan.options.bookmark !== undefined || source !== partial) {
       // After a crash the output is known by that, before the bookmark knows it.
-      const sha256 = await withOutputErrors(source.path, () => digestFrom(source.handle, 0));
+      const sha256 = await withOutputErrors(source.path, () => sha256From(source.handle, 0));
       const described = { ...checkpoint, appendTo: base ?? null, becomes: { bytes, sha256 } };
       await writeJsonState(paths.checkpoint, described);
     }

@@ -1,5 +1,5 @@
 import { withProtocol } from '../../config/base-url.ts';
-import { anyText, type ValueType } from '../../config/value-types.ts';
+import { anyText, textOfSecret, type ValueType } from '../../config/value-types.ts';
 import { UsageError, ConfigError } from '../../errors.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';
@@ -8,7 +8,7 @@ import { parseStretch } from '../../time/zone.ts';
 import { parsePointer } from '../../json/exact.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
 import { unreadable } from '../../files/errors.ts';
-import { readInput, textOfSecret } from '../../files/read.ts';
+import { readInput } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */

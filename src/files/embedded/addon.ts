@@ -10,8 +10,8 @@ import { assetBytes, assetText } from './asset.ts';
 let loaded: unknown;
 
 /**
- * libsql calls this in place of its own loader. It loads once, since two copies of SQLite in one process break
- * each other's locks.
+ * In the executable file, libsql calls this in place of its own loader to get its native code. The code is loaded once, since
+ * two copies of SQLite in one process break each other's locks.
  */
 export function load(): unknown {
   loaded ??= loadFromFile();
@@ -19,8 +19,8 @@ export function load(): unknown {
 }
 
 /**
- * Systems load native code only from files, so it is a file during the load, in a directory for this user
- * alone. Throws a `ConfigError` where the system's directory for temporary files does not allow that.
+ * Systems load native code only from files, so the code is a file during the load, in a directory for this user alone. Throws
+ * a `ConfigError` where the system's directory for temporary files does not allow that.
  */
 function loadFromFile(): unknown {
   let folder: string | undefined;
@@ -35,7 +35,7 @@ function loadFromFile(): unknown {
     if (error instanceof ConfigError) throw error;
     throw addonNotLoaded(tmpdir(), error);
   } finally {
-    // Windows keeps the file of a module as long as the process runs, so the next process removes it.
+    // Windows refuses to remove a file in use, so there a later process removes it.
     if (folder !== undefined && platform() !== 'win32') rmSync(folder, { recursive: true });
   }
 }
@@ -51,10 +51,7 @@ export const addonFolder = 'leads-addon-';
 
 const longestLoadMs = 60_000;
 
-/**
- * Removes directories of this user's processes that were killed during a load. On Windows it also removes those
- * of ended processes, since Windows refuses to remove a file in use.
- */
+/** Removes older directories of this user: of processes that were killed during a load, and on Windows of all that have ended. */
 export function removeAbandonedAddons(currentFolder: string): void {
   const { uid, mtimeMs: now } = lstatSync(currentFolder);
   for (const name of readdirSync(dirname(currentFolder))) {

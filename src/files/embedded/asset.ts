@@ -7,7 +7,7 @@ export type AssetName = 'addon.node' | 'addon.sha256' | 'licences.txt' | `inspec
 
 export type PageFileName = 'index.html' | 'app.js' | 'app.css' | 'icon.svg';
 
-/** Only for reading: a write ends the process. */
+/** Returns bytes of the executable file itself. They are for reading alone: a write ends the process. */
 export function assetBytes(name: AssetName): Uint8Array {
   return new Uint8Array(sea().getRawAsset(name) as ArrayBuffer);
 }
@@ -16,12 +16,12 @@ export function assetText(name: AssetName): string {
   return sea().getAsset(name, 'utf8');
 }
 
-/** Some versions of node that run the package do not have this module. */
+/** Requires the module when an asset is read, since some versions of node that run the package do not have it. */
 function sea(): typeof Sea {
   return createRequire(import.meta.url)('node:sea') as typeof Sea;
 }
 
-/** Throws a `ConfigError` where the page was not built. */
+/** Returns a file of the page of `leads inspect`. Throws a `ConfigError` where the page was not built. */
 export function pageFile(name: PageFileName): Uint8Array {
   if (LEADS_SINGLE_FILE) return assetBytes(`inspect/${name}`);
   const place = new URL(LEADS_PAGE_FOLDER + name, import.meta.url);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
-import { isVersion } from '../../files/json-state.ts';
+import { isNewerVersion } from '../../files/json-state.ts';
 import { positionSchema } from '../../service/pagers/position-schema.ts';
 
 /**
@@ -36,7 +36,9 @@ export function readLeadCheckpoint(
 ): StoredCheckpoint {
   const parsed = z.safeParse(checkpointSchema, value);
   if (!parsed.success) {
-    const hint = isVersion(value) ? "a newer version made it: 'npm install leads-cli@latest'" : undefined;
+    const hint = isNewerVersion(value)
+      ? "a newer version made it: 'npm install leads-cli@latest'"
+      : undefined;
     throw new UsageError('from is not what checkpoint() gave', { cause: parsed.error, hint });
   }
   const { data } = parsed;
