@@ -70,10 +70,10 @@ export function createClient(options: ClientOptions): Client {
  * once.
  */
 class LeadIteration implements AsyncIterable<PulledLead> {
-  readonly #walk: () => Promise<LeadWalk>;
+  readonly #openWalk: () => Promise<LeadWalk>;
   readonly #start: Checkpoint | null;
-  #walked: LeadWalk | undefined;
-  #isTaken = false;
+  #walk: LeadWalk | undefined;
+  #isIterated = false;
 
   /** @internal */
   constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions) {
@@ -81,7 +81,7 @@ class LeadIteration implements AsyncIterable<PulledLead> {
     const startedAt = Date.now();
     resolveFilterOptions(filter, startedAt);
     this.#start = options.from ?? null;
-    this.#walk = async () => {
+    this.#openWalk = async () => {
       const { LeadWalk } = await import('./client/lead-walk.ts');
       return new LeadWalk(account, filter, options, startedAt);
     };
@@ -95,17 +95,17 @@ class LeadIteration implements AsyncIterable<PulledLead> {
    * result is null while nothing was read; from the checkpoint of a complete list no lead comes.
    */
   checkpoint(): Checkpoint | null {
-    return this.#walked?.checkpoint() ?? this.#start;
+    return this.#walk?.checkpoint() ?? this.#start;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<PulledLead, void, undefined> {
-    if (this.#isTaken) {
+    if (this.#isIterated) {
       throw new UsageError('these leads were iterated before', {
         hint: 'call leads() again, with from: checkpoint() to go on where this iteration ended',
       });
     }
-    this.#isTaken = true;
-    this.#walked = await this.#walk();
-    yield* this.#walked.leads();
+    this.#isIterated = true;
+    this.#walk = await this.#openWalk();
+    yield* this.#walk.leads();
   }
 }

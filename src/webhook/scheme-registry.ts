@@ -28,13 +28,13 @@ import { parseDuration } from '../time/time-text.ts';
 
 /** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for options that are incomplete. */
 export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
-  return withPublicUrl(schemeAsReceived(name, options), options.publicUrl);
+  return withPublicUrl(schemeWithoutPublicUrl(name, options), options.publicUrl);
 }
 
-function schemeAsReceived(name: string, options: SchemeOptions): Scheme {
+function schemeWithoutPublicUrl(name: string, options: SchemeOptions): Scheme {
   const tolerance = options.toleranceMs ?? defaultToleranceMs;
   if (name === 'token') return token(options, tolerance);
-  if (name === 'custom') return custom(options, tolerance);
+  if (name === 'custom') return customScheme(options, tolerance);
   const preset = presets.find((candidate) => candidate.name === name);
   if (preset !== undefined) {
     const { verifyToken } = options;
@@ -70,27 +70,27 @@ function byHeadersSent(first: Scheme, alternatives: readonly Scheme[]): Scheme {
     credentialHeaders: schemes.flatMap((scheme) => scheme.credentialHeaders),
     plainHeaders: schemes.flatMap((scheme) => scheme.plainHeaders ?? []),
     authenticate(delivery, keys) {
-      const sent = schemes.find(({ credentialHeaders }) =>
+      const sentScheme = schemes.find(({ credentialHeaders }) =>
         credentialHeaders.some((name) => headerValues(delivery, name).length > 0),
       );
-      return (sent ?? first).authenticate(delivery, keys);
+      return (sentScheme ?? first).authenticate(delivery, keys);
     },
   };
 }
 
-function custom(options: CustomOptions, toleranceMs: number): Scheme {
+function customScheme(options: CustomOptions, toleranceMs: number): Scheme {
   const { timestampPrefix, prefix = '' } = options;
   if (options.signatureHeader === undefined) throw customWithoutHeader();
   const signatureHeader = credentialHeaderName(options.signatureHeader);
-  const timestampHeader = nameOf(options.timestampHeader);
-  const nonceHeader = nameOf(options.nonceHeader);
+  const timestampHeader = optionalHeaderName(options.timestampHeader);
+  const nonceHeader = optionalHeaderName(options.nonceHeader);
   const headers = [signatureHeader, timestampHeader, nonceHeader].filter((name) => name !== undefined);
   if (new Set(headers).size < headers.length) throw headersNotApart('custom');
   if (timestampPrefix !== undefined && overlap(timestampPrefix, prefix)) {
     throw prefixesOverlap();
   }
   const isTimed = timestampHeader !== undefined || timestampPrefix !== undefined;
-  const template = {
+  return templateScheme({
     ...options,
     name: 'custom',
     signatureHeader,
@@ -101,19 +101,18 @@ function custom(options: CustomOptions, toleranceMs: number): Scheme {
     timestampHeader,
     nonceHeader,
     toleranceMs,
-  };
-  return templateScheme(template);
+  });
 }
 
-const nameOf = (name: string | undefined): string | undefined =>
+const optionalHeaderName = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : credentialHeaderName(name);
 
-/** An empty prefix overlaps with every other. */
+/** An entry could then be read as a time and as a signature. An empty prefix overlaps with every other. */
 const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
 
 /**
  * A proxy may rewrite the URL that is signed: a delivery that does not match with its own URL is also checked
- * with the public one. The path of a public URL replaces the path of the request, and its query the query.
+ * with the public one.
  */
 export function withPublicUrl(scheme: Scheme, publicUrl: URL | undefined): Scheme {
   if (publicUrl === undefined || !scheme.signsUrl) return scheme;
@@ -135,6 +134,7 @@ export function publicUrlIn(text: string): URL | undefined {
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
+/** The path of the public URL replaces that of the request, unless it is `/`, and its query the query, unless empty. */
 export function atPublicUrl(
   received: Pick<Delivery, 'path'>,
   { origin, pathname, search }: URL,

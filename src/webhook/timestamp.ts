@@ -5,6 +5,7 @@ import type { TimestampFormat } from './scheme-options.ts';
 /** Stripe, Slack, Svix and Standard Webhooks advise five minutes. */
 export const defaultToleranceMs = 300_000;
 
+/** At most 15 digits, which a number of JavaScript holds exactly. */
 const integer = /^(0|[1-9]\d{0,14})$/;
 const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
@@ -20,7 +21,7 @@ export function parseTimestamp(text: string, format: TimestampFormat): number | 
   return integer.test(text) ? Number(text) * (format === 'unix' ? 1000 : 1) : undefined;
 }
 
-/** Between 2001 and 2100. Seconds read as milliseconds are earlier, milliseconds read as seconds are later. */
+/** Between 2001 and 2099. Seconds read as milliseconds are earlier, milliseconds read as seconds are later. */
 export const isPlausible = (ms: number | undefined): ms is number =>
   ms !== undefined && ms > 1e12 && ms < 4.1e12;
 
@@ -41,7 +42,7 @@ export function checkTimestamp(
   if (toleranceMs === undefined) return { ok: true };
   if (timestamp === undefined) return rejection('missing_timestamp', 'the delivery carries no signed time');
   const age = now - timestamp;
-  // The comparison is written so that a time which is not a number is refused.
+  // A time that is not a number is refused: for NaN, `age > toleranceMs` would be false.
   if (!(age <= toleranceMs)) {
     return rejection(
       'stale_timestamp',
@@ -58,12 +59,16 @@ export function checkTimestamp(
 }
 
 function formatAge(ms: number): string {
-  const [, size, unit] = units.find(([minimum]) => ms >= minimum) ?? [0, 1000, 's'];
-  return `${Math.round(ms / size)} ${unit}`;
+  const [unitMs, unit] = largeUnits.find(([, , minimumMs]) => ms >= minimumMs) ?? [1000, 's'];
+  return `${Math.round(ms / unitMs)} ${unit}`;
 }
 
-const units = [
-  [172_800_000, 86_400_000, 'days'],
-  [7_200_000, 3_600_000, 'hours'],
-  [900_000, 60_000, 'minutes'],
-] as const;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+const largeUnits: readonly (readonly [unitMs: number, unit: string, minimumMs: number])[] = [
+  [dayMs, 'days', 2 * dayMs],
+  [hourMs, 'hours', 2 * hourMs],
+  [minuteMs, 'minutes', 15 * minuteMs],
+];

@@ -11,25 +11,30 @@ export interface Checkpoint {
   readonly version: 1;
 }
 
+/**
+ * - `startedAt`: the time of the first start in milliseconds since the epoch, from which relative times count
+ * - `of`: the address and the filters with absolute times, which must be the same when the iteration continues
+ * - `position`: the start of the page that was being read; null when the list was read to a complete end
+ * - `ids`: the stored bytes of each id on the pages before, with one character for a byte
+ * - `withoutId`: whether a record without an id was delivered: then the list is not reread from its start
+ * - `since`: the leads that were delivered from that page; digests are those of records without an id
+ */
 const checkpointSchema = z.object({
   version: z.literal(1),
-  /** The time of the first start in milliseconds, from which relative times count. */
   startedAt: z.number(),
-  /** The address and the filters with absolute times, which must be the same when the iteration continues. */
   of: z.record(z.string(), z.unknown()),
-  /** The start of the page that was being read; null when the list was read to a complete end. */
   position: z.nullable(positionSchema),
-  /** The stored bytes of each id on the pages before, with one character for a byte. */
   ids: z.array(z.string()),
-  /** Whether a record without an id was delivered: then no page is read a second time from the start. */
   withoutId: z.boolean(),
-  /** The leads that were delivered since that page began. */
   since: z.object({ ids: z.array(z.string()), digests: z.array(z.string()) }),
 });
 
 export type StoredCheckpoint = z.output<typeof checkpointSchema>;
 
-/** Throws a `UsageError` for a value that is no checkpoint, and for one of another service or of other filters. */
+/**
+ * Throws a `UsageError` for a value that is no checkpoint, and for one of another service or of other filters.
+ * `identityAt` returns what `of` must be for an iteration that was first started at that time.
+ */
 export function readLeadCheckpoint(
   value: unknown,
   identityAt: (startedAt: number) => Readonly<Record<string, unknown>>,
@@ -43,11 +48,11 @@ export function readLeadCheckpoint(
   }
   const { data } = parsed;
   const identity = identityAt(data.startedAt);
-  const keys = Object.keys({ ...data.of, ...identity }).filter(
+  const differences = Object.keys({ ...data.of, ...identity }).filter(
     (key) => JSON.stringify(identity[key]) !== JSON.stringify(data.of[key]),
   );
-  if (keys.length === 0) return data;
-  throw new UsageError(`the checkpoint is of another iteration: it differs in ${keys.join(', ')}`, {
+  if (differences.length === 0) return data;
+  throw new UsageError(`the checkpoint is of another iteration: it differs in ${differences.join(', ')}`, {
     hint: 'go on with the base URL, the dialect and the filter that it started with',
   });
 }

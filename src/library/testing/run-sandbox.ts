@@ -24,11 +24,11 @@ import type { RunningSandbox, TestLead, TestSandboxOptions, TestWebhook } from '
 export async function runSandbox(options: TestSandboxOptions): Promise<RunningSandbox> {
   checkSandboxOptions(options);
   const { clock = systemClock, webhook } = options;
-  const open = new OpenDeliveries(() => sandbox.state.deliveries);
+  const unsettled = new UnsettledDeliveries(() => sandbox.state.deliveries);
   const sandbox = await startSandbox(sandboxOptions(options), {
     clock,
     loopbackCa: webhook?.ca,
-    observe: () => open.check(),
+    observe: () => unsettled.check(),
   });
   const { state } = sandbox;
   return {
@@ -42,18 +42,18 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
       return testLead(added);
     },
     deliveries: () => [...state.deliveries.attempts],
-    settled: () => open.settled(),
+    settled: () => unsettled.settled(),
     async close() {
-      open.close();
+      unsettled.close();
       await sandbox.close();
     },
   };
 }
 
 function sandboxOptions(options: TestSandboxOptions): SandboxOptions {
-  const { leads, newest, apiKey, faults = {}, deliveryFaults: forged = {}, webhook, ...further } = options;
-  const forgeries = readFaults(forged, deliveryFaults);
-  if (webhook === undefined && Object.keys(forgeries).length > 0) {
+  const { leads, newest, apiKey, faults = {}, deliveryFaults: shares = {}, webhook, ...further } = options;
+  const webhookFaults = readFaults(shares, deliveryFaults);
+  if (webhook === undefined && Object.keys(webhookFaults).length > 0) {
     throw new UsageError('deliveryFaults needs a webhook');
   }
   return {
@@ -62,7 +62,7 @@ function sandboxOptions(options: TestSandboxOptions): SandboxOptions {
     apiKeys: apiKey === undefined ? undefined : [apiKey],
     newest: newest?.getTime(),
     faults: readFaults(faults, apiFaults),
-    webhook: webhook && { ...webhookOptions(webhook), faults: forgeries },
+    webhook: webhook && { ...webhookOptions(webhook), faults: webhookFaults },
   };
 }
 
@@ -151,11 +151,11 @@ function checkSandboxOptions(options: unknown): void {
   throw unknownOption(unknown, Object.keys(shape), place === '' ? 'startSandbox' : place);
 }
 
-/** Waits until every delivery of a sandbox is acknowledged or given up. */
-class OpenDeliveries {
+/** Waits until every delivery of a sandbox is settled: acknowledged, or given up. */
+class UnsettledDeliveries {
   readonly #deliveries: () => Pick<SandboxState['deliveries'], 'attempts' | 'pending'>;
   readonly #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
-  /** Whether a delivery was open when the sandbox was closed; undefined while it runs. */
+  /** Whether a delivery was not settled when the sandbox was closed; undefined while it runs. */
   #wasCut: boolean | undefined;
 
   constructor(deliveries: () => Pick<SandboxState['deliveries'], 'attempts' | 'pending'>) {
@@ -165,22 +165,22 @@ class OpenDeliveries {
   settled(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      this.#look();
+      this.#answerIfSettled();
     });
   }
 
   /** Must be called at each attempt. The state changes only after the caller has returned. */
   check(): void {
-    if (this.#waiting.length > 0) queueMicrotask(() => this.#look());
+    if (this.#waiting.length > 0) queueMicrotask(() => this.#answerIfSettled());
   }
 
   /** Must be called before open connections are cut. */
   close(): void {
     this.#wasCut ??= this.#deliveries().pending > 0;
-    this.#look();
+    this.#answerIfSettled();
   }
 
-  #look(): void {
+  #answerIfSettled(): void {
     const { attempts, pending } = this.#deliveries();
     if (this.#wasCut === undefined && pending > 0) return;
     const error =

@@ -8,7 +8,6 @@ export interface LeadFields {
   readonly contact?: {
     readonly name?: string;
     readonly email?: string;
-    /** Free text. */
     readonly phone?: string;
     readonly [more: string]: unknown;
   };

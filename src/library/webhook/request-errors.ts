@@ -10,16 +10,18 @@ export class ParsedBodyError extends LeadsError {
   readonly code = 'parsed_body';
 }
 
-export function parsedBodyError(request: object, body: unknown): ParsedBodyError {
-  const state =
-    typeof body === 'string'
-      ? 'its bytes were decoded to a text'
-      : body === undefined || body === null
-        ? 'nothing is left of it'
-        : 'it is an object that was parsed';
-  return new ParsedBodyError(`the body of the request was read before its signature was checked: ${state}`, {
-    hint: parsedBodyHint(request),
-  });
+export function parsedBodyError(request: object, replacement: unknown): ParsedBodyError {
+  return new ParsedBodyError(
+    `the body of the request was read before its signature was checked: ${lossOf(replacement)}`,
+    { hint: parsedBodyHint(request) },
+  );
+}
+
+function lossOf(replacement: unknown): string {
+  if (replacement === undefined || replacement === null) return 'nothing is left of it';
+  return typeof replacement === 'string'
+    ? 'its bytes were decoded to a text'
+    : 'it is an object that was parsed';
 }
 
 const lambda = "Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8')";
@@ -30,6 +32,7 @@ const fastify =
   "Fastify: register the route in a scope of its own, with removeAllContentTypeParsers() and addContentTypeParser('*', (request, payload, done) => done(null)); give request.raw";
 const nextPages = 'Next, pages/api: export const config = { api: { bodyParser: false } }';
 
+/** Recognizes the framework by members that only its requests have. */
 function parsedBodyHint(request: object): string {
   if ('bodyUsed' in request) {
     return 'Hono: pass c.req.raw, and read nothing from c.req before; Next, route.ts: pass the request, without request.json() or request.text() before';
@@ -63,7 +66,7 @@ function requestHint(value: unknown): string {
   return "give a Fetch Request (Hono's c.req.raw), a request of node:http or Express, or { method, url, headers, body }";
 }
 
-/** Returns an object that a framework keeps in its own one. */
+/** Returns an object that a framework keeps in its own one; an empty object where it has none. */
 function memberOf(value: unknown, name: string): object {
   const member: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
   return typeof member === 'object' && member !== null ? member : {};

@@ -70,12 +70,13 @@ export function deliveryHead(request: unknown, receivedAt: number): Delivery | u
   const parts = typeof request === 'object' && request !== null ? partsOf(request) : undefined;
   if (parts === undefined) return undefined;
   const { method, target, rawHeaders, remote = '', protocol = 'https' } = parts;
-  const isWhole = /^https?:\/\//i.test(target);
+  const isWholeUrl = /^https?:\/\//i.test(target);
+  // HTTP/2 sends `:authority` in place of `Host`.
   const [host = ''] = headerValues({ rawHeaders }, 'host').concat(headerValues({ rawHeaders }, ':authority'));
   return {
     method,
-    path: isWhole ? pathAndQuery(target) : target,
-    url: isWhole ? target : `${protocol}://${host}${target}`,
+    path: isWholeUrl ? pathAndQuery(target) : target,
+    url: isWholeUrl ? target : `${protocol}://${host}${target}`,
     rawHeaders,
     body: new Uint8Array(),
     remote,
@@ -83,6 +84,7 @@ export function deliveryHead(request: unknown, receivedAt: number): Delivery | u
   };
 }
 
+/** `target` is a whole URL, or path and query. `remote` and `protocol` are known for a socket alone. */
 interface Parts {
   readonly method: string;
   readonly target: string;

@@ -37,14 +37,13 @@ export function matchingKey(
 function matchesAny(key: Key, parts: readonly Uint8Array[], signatures: readonly Signature[]): boolean {
   const kind = kindOf(key.material);
   let hasMatch = false;
-  let previousAlgorithm: Algorithm | undefined;
-  let matches = (_: Uint8Array): boolean => false;
-  for (const { algorithm, bytes } of signatures) {
+  for (const algorithm of new Set(signatures.map((signature) => signature.algorithm))) {
     if (!takesKey(algorithm, kind)) continue;
-    // The schemes list the signatures by algorithm, so each HMAC is computed once, whatever their number.
-    if (algorithm !== previousAlgorithm) matches = verifier(algorithm, key, parts);
-    previousAlgorithm = algorithm;
-    if (matches(bytes)) hasMatch = true;
+    // An HMAC is computed once, whatever the number of signatures.
+    const matches = verifier(algorithm, key, parts);
+    for (const signature of signatures) {
+      if (signature.algorithm === algorithm && matches(signature.bytes)) hasMatch = true;
+    }
   }
   return hasMatch;
 }
@@ -87,7 +86,7 @@ function pairVerifier(
   parts: readonly Uint8Array[],
 ): (signature: Uint8Array) => boolean {
   const signed = Buffer.concat(parts);
-  // Senders choose 64 bytes or the maximum, and both are as safe.
+  // For the salt of RSA-PSS senders choose 64 bytes or the maximum, and both are as safe.
   const [hash, input] = keyInput(algorithm, key, constants.RSA_PSS_SALTLEN_AUTO);
   return (signature) => verify(hash, signed, input, signature);
 }
@@ -97,6 +96,7 @@ function signWithPair(algorithm: PairAlgorithm, key: KeyObject, parts: readonly 
   return sign(hash, Buffer.concat(parts), input);
 }
 
+/** Returns the name of the hash, which is null where the algorithm has its own, and the input of node's functions. */
 function keyInput(
   algorithm: PairAlgorithm,
   key: KeyObject,

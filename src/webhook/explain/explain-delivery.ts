@@ -83,32 +83,29 @@ function authenticateWith(
   const candidate = schemeFor(cause.scheme, scheme);
   if (candidate === undefined) return undefined;
   const needsSameKeys = candidate === scheme && cause.secret === undefined;
-  const candidateKeys = needsSameKeys ? keys : secrets.flatMap((text) => keyFor(candidate, new Secret(text)));
+  const keyOf = (text: string): Key | undefined => unlessUnusable(() => candidate.key(new Secret(text)));
+  const candidateKeys = needsSameKeys ? keys : secrets.flatMap((text) => keyOf(text) ?? []);
   const outcome = candidate.authenticate({ ...delivery, body: cause.body ?? delivery.body }, candidateKeys);
   return outcome.ok ? { timestamp: outcome.timestamp, toleranceMs: candidate.toleranceMs } : undefined;
 }
 
-/** Undefined for a definition that no scheme can have, such as one with two times. */
 function schemeFor(definition: SchemeJson | undefined, scheme: Scheme): Scheme | undefined {
   if (definition === undefined) return scheme;
-  try {
+  return unlessUnusable(() => {
     const { name, options } = readSchemeDefinition(JSON.parse(JSON.stringify(definition)) as unknown);
-    // The options of the scheme itself would be lost if it were made by its name.
-    if (name === scheme.name && scheme.recipe !== undefined && options.publicUrl !== undefined)
-      return withPublicUrl(scheme, options.publicUrl);
-    return schemeNamed(name, options);
-  } catch (error) {
-    if (error instanceof ConfigError) return undefined;
-    throw error;
-  }
+    const changesUrlAlone =
+      name === scheme.name && scheme.recipe !== undefined && options.publicUrl !== undefined;
+    // The other options of the scheme would be lost if it were made again by its name.
+    return changesUrlAlone ? withPublicUrl(scheme, options.publicUrl) : schemeNamed(name, options);
+  });
 }
 
-/** Empty for a secret that the scheme cannot read. */
-function keyFor(scheme: Scheme, secret: Secret): readonly Key[] {
+/** Undefined for a definition that no scheme can have, and for a secret that the scheme cannot read. */
+function unlessUnusable<T>(make: () => T): T | undefined {
   try {
-    return [scheme.key(secret)];
+    return make();
   } catch (error) {
-    if (error instanceof ConfigError) return [];
+    if (error instanceof ConfigError) return undefined;
     throw error;
   }
 }
