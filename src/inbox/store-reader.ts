@@ -9,35 +9,39 @@ import { sql } from './sql/statement.ts';
 import { forwardsOf, targetCounts, undoneLeads } from './sql/waiting.ts';
 import { type StoredName, storedNames } from './target-name.ts';
 
-export interface Opened {
+/** The part of the row of `meta` that stays the same while the store is open. */
+export interface OpenedStore {
+  /** The secret key of the inbox, under which ids of erased leads and names of targets are digested. */
   readonly key: Uint8Array;
-  /** When the monotonic clock was at 0, by the clock of the nonces. */
-  readonly noncesStart: number;
   readonly storedName: StoredName;
+  /** The time of the nonces is this plus the reading of the monotonic clock, in milliseconds. */
+  readonly noncesStart: number;
 }
 
 export async function openStoreReader(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<InboxReader> {
   return readerOf(driver, await readMeta(driver, clock), []);
 }
 
-/** The time since the last note counts up to this, in milliseconds: a receiver that runs notes more often. */
+/** In milliseconds. A receiver that runs writes `meta` more often than that. */
 const longestGapMs = 120_000;
 
 /**
- * Nonces expire by a clock that only goes while a receiver runs, since the system's time may be set a day ahead and back again. It
- * is noted beside the time, so that a receiver that starts beside others learns what has passed since their last note.
+ * Nonces expire by a clock of their own, which goes only while a receiver runs: the system's time may be set a day ahead and back
+ * again. Each transaction stores it (`nonces_at`) beside the system's time (`noted_at`). A receiver that starts continues from there,
+ * and adds the time since then, in which other receivers may have run, up to `longestGapMs`.
  */
-export async function readMeta(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<Opened> {
+export async function readMeta(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<OpenedStore> {
   const [row] = await driver.read(sql`SELECT key, nonces_at, noted_at, ${driver.now()} AS now FROM @meta`);
-  const gap = numberOf(row?.['now']) - numberOf(row?.['noted_at']);
-  const noncesNow = numberOf(row?.['nonces_at']) + Math.min(longestGapMs, Math.max(0, gap));
+  const sinceNoted = Math.max(0, numberOf(row?.['now']) - numberOf(row?.['noted_at']));
+  const noncesNow = numberOf(row?.['nonces_at']) + Math.min(longestGapMs, sinceNoted);
   const key = bytesOf(row?.['key']);
   return { key, noncesStart: noncesNow - clock.steady(), storedName: storedNames(key) };
 }
 
+/** `targets`: names of the receiver's own targets. */
 export function readerOf(
   driver: Driver,
-  { key, storedName }: Opened,
+  { key, storedName }: OpenedStore,
   targets: readonly string[],
 ): InboxReader {
   return {

@@ -166,15 +166,18 @@ function conditions(query: InboxQuery): Query {
     const isUntaken = verdicts.every((verdict) => verdict === 'rejected' || verdict === 'other');
     add(raw(`${isUntaken ? "verdict = 'rejected' AND " : ''}(${listed})`));
   }
-  if (leadId !== undefined) {
-    // Three small searches instead of an index over every delivery: the first one, its repeats, and the rejected ones.
-    const id = toColumn(leadId);
-    add(sql`seq IN (SELECT l.seq FROM @leads AS l WHERE id = ${id}
-      UNION SELECT r.seq FROM @deliveries AS r WHERE lead = ${id} AND attempt > 1
-      UNION SELECT r.seq FROM @deliveries AS r WHERE verdict = 'rejected' AND lead = ${id})`);
-  }
+  if (leadId !== undefined) add(isOfLead(toColumn(leadId)));
   return all;
 }
+
+/**
+ * The condition for all deliveries of a lead: its first one, its repeats, and rejected ones. These three searches need no index over
+ * every delivery. `id`: the text of its column.
+ */
+export const isOfLead = (id: string): Query =>
+  sql`seq IN (SELECT l.seq FROM @leads AS l WHERE id = ${id}
+    UNION SELECT r.seq FROM @deliveries AS r WHERE lead = ${id} AND attempt > 1
+    UNION SELECT r.seq FROM @deliveries AS r WHERE verdict = 'rejected' AND lead = ${id})`;
 
 function deliveryOf(row: Row, { headers, body }: Content): StoredDelivery {
   const source = textOf(row['source']) as Source;

@@ -1,10 +1,193 @@
+/**
+ * Deletes what was stored. Deliveries go when they are old (`pruneSome`), too many (`trimRepeats`, `trimRejected`) or erased
+ * (`eraseLeads`); `dropDeliveries`, below, counts each of them as removed.
+ */
+import type { Driver } from '../driver.ts';
+import type { ErasedCounts, Erasure } from '../inbox.ts';
 import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
+import { erasedIdDigest, hasMemberId, remainingContent, remainingPath } from '../remaining-content.ts';
+import { maxRejectedKept, maxRepeatsKept } from '../store-options.ts';
+import { isOfLead, placeOf } from './deliveries.ts';
 import type { Dialect } from './dialect.ts';
-import { numbersIn, optionalNumber, type Rows } from './row.ts';
-import { ask, raw, sql, type Work } from './statement.ts';
+import {
+  bytesOf,
+  leadHistoryOf,
+  numberOf,
+  numbersIn,
+  optionalNumber,
+  otherEvent,
+  type Row,
+  type Rows,
+  textOf,
+} from './row.ts';
+import { ask, type Query, raw, sql, toColumn, type Work } from './statement.ts';
+
+/** Deliveries that one transaction looks at, so that a receiver never waits long. */
+const prunedAtOnce = 500;
+
+/**
+ * Looks at the next deliveries after the number `afterSeq`, and drops those received before the time `before`; a lead that waits for
+ * a target stays, as does every id. `lastSeq`: the last number that was looked at; undefined where `afterSeq` was the last.
+ */
+export function* pruneSome(
+  dialect: Dialect,
+  before: number,
+  afterSeq: number,
+): Work<{ readonly dropped: number; readonly lastSeq: number | undefined }> {
+  const isDropped = sql`received_at < ${Math.ceil(before)} AND NOT EXISTS (
+      SELECT 1 FROM @forwards AS f WHERE f.lead = batch.lead AND f.state = 'waiting')`;
+  const [row] = yield* ask(
+    sql`SELECT MAX(seq) AS last_seq, ${dialect.joined('seq', isDropped)} AS seqs
+      FROM (SELECT seq, received_at, lead FROM @deliveries WHERE seq > ${afterSeq} ORDER BY seq LIMIT ${prunedAtOnce}) AS batch`,
+  );
+  const seqs = numbersIn(row?.['seqs']);
+  if (seqs.length > 0) {
+    // A dead lead cannot be sent any more once its delivery is gone.
+    yield [
+      sql`DELETE FROM @forwards WHERE state = 'dead' AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.each(seqs)})`,
+    ];
+  }
+  yield* dropDeliveries(dialect, seqs);
+  return { dropped: seqs.length, lastSeq: optionalNumber(row?.['last_seq']) };
+}
+
+/**
+ * Keeps the newest repeats of a lead, and counts the others. `differs`: the repeats with another payload than the first one, or
+ * those with the same. `id`: the text of its column.
+ */
+export function* trimRepeats(dialect: Dialect, id: string, differs: boolean): Work<void> {
+  const where = sql`lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.truth(!differs)}`;
+  const dropped = yield* dropOldest(dialect, where, maxRepeatsKept);
+  if (dropped === 0) return;
+  const [differing, same] = differs ? [dropped, 0] : [0, dropped];
+  yield [
+    sql`INSERT INTO @dropped_repeats VALUES (${id}, ${differing}, ${same}) ON CONFLICT (lead) DO UPDATE
+      SET differing = dropped_repeats.differing + excluded.differing, same = dropped_repeats.same + excluded.same`,
+  ];
+}
+
+/** Rejected deliveries and other events are trimmed apart: neither makes room for the other. */
+export function* trimRejected(dialect: Dialect, kind: 'rejected' | 'other'): Work<void> {
+  const isOfKind = sql`(COALESCE(reason, '') = ${otherEvent}) = ${dialect.truth(kind === 'other')}`;
+  yield* dropOldest(dialect, sql`verdict = 'rejected' AND ${isOfKind}`, maxRejectedKept);
+}
+
+/** SQLite takes OFFSET only after a LIMIT. */
+const noLimit = 1_000_000_000;
+
+/** Drops all of these deliveries but the newest ones. Gives the number of the dropped ones. */
+function* dropOldest(dialect: Dialect, where: Query, keep: number): Work<number> {
+  const [row] = yield* ask(
+    sql`SELECT ${dialect.joined('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${where}
+      ORDER BY seq DESC LIMIT ${noLimit} OFFSET ${keep}) AS old`,
+  );
+  const seqs = numbersIn(row?.['seqs']);
+  yield* dropDeliveries(dialect, seqs);
+  return seqs.length;
+}
+
+const bodiesAtOnce = 100;
+
+/**
+ * Finds the bodies of several leads that hold one of the ids, and gives their numbers in `contents`. The delivery of that id may
+ * have been dropped, while the body stays for the others in it.
+ */
+export async function bodiesWithIds(driver: Driver, leadIds: readonly string[]): Promise<readonly number[]> {
+  const ids = new Set(leadIds);
+  const seqs: number[] = [];
+  if (ids.size === 0) return seqs;
+  for (let after = -1; ;) {
+    const rows = await driver.read(
+      sql`SELECT seq, body FROM @contents WHERE seq > ${after} ORDER BY seq LIMIT ${bodiesAtOnce}`,
+    );
+    for (const { seq, body } of rows) if (hasMemberId(bytesOf(body), ids)) seqs.push(numberOf(seq));
+    if (rows.length < bodiesAtOnce) return seqs;
+    after = numberOf(rows.at(-1)?.['seq']);
+  }
+}
+
+/**
+ * Deletes what the erasure names, keeps a digest of each id, under the key of the inbox, and marks the database as one to be
+ * overwritten. `sharedBodies`: from `bodiesWithIds`.
+ */
+export function* eraseLeads(
+  dialect: Dialect,
+  key: Uint8Array,
+  { leadIds, rejected }: Erasure,
+  sharedBodies: readonly number[],
+): Work<ErasedCounts> {
+  const dropped: Row[] = [];
+  const erased = { ids: 0, leads: 0, waiting: 0 };
+  for (const leadId of new Set(leadIds)) {
+    const id = toColumn(leadId);
+    const [[lead] = [], deliveries = [], [undone] = []] = yield [
+      sql`SELECT seq, first_at, attempts FROM @leads WHERE id = ${id}`,
+      sql`SELECT seq, received_at AS first_at, 0 AS attempts, verdict, first_seq FROM @deliveries
+        WHERE ${isOfLead(id)} ORDER BY seq`,
+      sql`SELECT 1 AS one FROM @forwards WHERE lead = ${id} AND state <> 'done' LIMIT 1`,
+    ];
+    // An id that was only rejected is erased as well: nothing of it is to be stored any more.
+    const first = lead ?? deliveries[0];
+    if (first === undefined) continue;
+    erased.ids += 1;
+    if (lead !== undefined) erased.leads += 1;
+    if (undone !== undefined) erased.waiting += 1;
+    const { seq, firstAt, attempts } = leadHistoryOf(first);
+    const digest = erasedIdDigest(key, leadId);
+    yield* dropDeliveries(dialect, seqsOf(deliveries));
+    dropped.push(...deliveries);
+    yield [
+      sql`INSERT INTO @erased VALUES (${digest}, ${seq}, ${firstAt}, ${attempts}) ON CONFLICT DO NOTHING`,
+      sql`DELETE FROM @forwards WHERE lead = ${id}`,
+      sql`DELETE FROM @dropped_repeats WHERE lead = ${id}`,
+      sql`DELETE FROM @leads WHERE id = ${id}`,
+    ];
+  }
+  if (rejected.length > 0) {
+    const deliveries: Rows = yield* ask(
+      sql`SELECT seq, verdict, first_seq FROM @deliveries WHERE verdict = 'rejected'
+        AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.each(rejected)})`,
+    );
+    yield* dropDeliveries(dialect, seqsOf(deliveries));
+    dropped.push(...deliveries);
+  }
+  const requestsOfDropped = dropped.flatMap((row) => optionalNumber(row['first_seq']) ?? []);
+  const requests = new Set([...requestsOfDropped, ...(erased.ids > 0 ? sharedBodies : [])]);
+  for (const firstSeq of requests) yield* keepRemaining(firstSeq);
+  if (dropped.length + erased.leads > 0) yield [sql`UPDATE @meta SET overwrite_due = 1`];
+  const rejectedCount = dropped.filter(({ verdict }) => verdict === 'rejected').length;
+  return {
+    leads: erased.leads,
+    deliveries: dropped.length - rejectedCount,
+    rejected: rejectedCount,
+    waiting: erased.waiting,
+  };
+}
+
+const seqsOf = (deliveries: Rows): readonly number[] => deliveries.map(({ seq }) => numberOf(seq));
+
+/** Only those leads stay in a delivery of several that have a row. */
+function* keepRemaining(firstSeq: number): Work<void> {
+  const [rows = [], [content] = []] = yield [
+    sql`SELECT seq, path, lead_start, lead_end FROM @deliveries WHERE first_seq = ${firstSeq}`,
+    sql`SELECT headers, body FROM @contents WHERE seq = ${firstSeq}`,
+  ];
+  if (content === undefined) return;
+  const headers = JSON.parse(textOf(content['headers'])) as [string, string][];
+  const places = rows.flatMap((row) => placeOf(row) ?? []);
+  const remaining = remainingContent({ path: '', headers, body: bytesOf(content['body']) }, places);
+  yield [
+    sql`UPDATE @contents SET headers = ${JSON.stringify(remaining.headers)}, body = ${remaining.body} WHERE seq = ${firstSeq}`,
+    ...rows.map(
+      ({ seq, path }) =>
+        sql`UPDATE @deliveries SET path = ${remainingPath(textOf(path))} WHERE seq = ${numberOf(seq)}`,
+    ),
+  ];
+}
 
 /** Deletes deliveries and all that is kept for them alone, and counts them as removed. */
 export function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work<void> {
+  if (seqs.length === 0) return;
   const chosen = sql`(SELECT CAST(value AS BIGINT) FROM ${dialect.each(seqs)})`;
   const attempt = raw(`${dialect.smaller}(attempt, ${mostAttemptsCounted})`);
   const minute = raw(`received_at - received_at % ${removedPerMs}`);
@@ -17,36 +200,4 @@ export function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work
       AND NOT EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.first_seq = contents.seq AND d.seq NOT IN ${chosen})`,
     sql`DELETE FROM @deliveries WHERE seq IN ${chosen}`,
   ];
-}
-
-/** Deliveries that one transaction looks at, so that a receiver never waits long. */
-const pruneRows = 500;
-
-/**
- * Drops deliveries received before that time, those after number `after`, but keeps the ids, and every lead that waits for a
- * target. `last`: the last one that was looked at; undefined: there was no other.
- */
-export function* pruneSome(
-  dialect: Dialect,
-  before: number,
-  after: number,
-): Work<{ readonly dropped: number; readonly last: number | undefined }> {
-  const rows: Rows = yield* ask(
-    sql`SELECT MAX(seq) AS last, ${dialect.joined(
-      'seq',
-      sql`received_at < ${Math.ceil(before)} AND NOT EXISTS (
-      SELECT 1 FROM @forwards AS f WHERE f.lead = batch.lead AND f.state = 'waiting')`,
-    )} AS seqs
-      FROM (SELECT seq, received_at, lead FROM @deliveries WHERE seq > ${after} ORDER BY seq LIMIT ${pruneRows}) AS batch`,
-  );
-  const [row] = rows;
-  const seqs = numbersIn(row?.['seqs']);
-  if (seqs.length > 0) {
-    // A dead lead cannot be sent any more once its delivery is gone.
-    yield [
-      sql`DELETE FROM @forwards WHERE state = 'dead' AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.each(seqs)})`,
-    ];
-    yield* dropDeliveries(dialect, seqs);
-  }
-  return { dropped: seqs.length, last: optionalNumber(row?.['last']) };
 }

@@ -1,4 +1,5 @@
 import type { OtherDelivery } from '../../webhook/delivery-answer.ts';
+import type { ErasedLead } from '../inbox.ts';
 import type { AttemptKind, Source, VerdictKind } from '../query-types.ts';
 
 /** A value of a column. Numbers are whole. */
@@ -39,3 +40,10 @@ export const verdictOfRow = (stored: unknown, reason: string | undefined): Verdi
 
 export const attemptKindOfRow = (kind: AttemptKind, source: Source): AttemptKind =>
   kind === 'forward' && source === 'backfill' ? 'repair' : kind;
+
+/** Reads the columns that `leads` and `erased` have in common. */
+export const leadHistoryOf = (row: Row): ErasedLead => ({
+  seq: numberOf(row['seq']),
+  firstAt: numberOf(row['first_at']),
+  attempts: numberOf(row['attempts']),
+});

@@ -9,10 +9,10 @@ import {
 import { erasedIdDigest } from '../remaining-content.ts';
 import type { ErasedLead } from '../inbox.ts';
 import { payload } from './deliveries.ts';
-import { maxComparedBytes, maxRejectedKept, maxRepeatsKept } from '../store-options.ts';
+import { maxComparedBytes } from '../store-options.ts';
 import type { Dialect } from './dialect.ts';
-import { dropDeliveries } from './removal.ts';
-import { bytesOf, numberOf, numbersIn, otherEvent, type Row, type Rows, textOf, type Value } from './row.ts';
+import { trimRejected, trimRepeats } from './removal.ts';
+import { bytesOf, leadHistoryOf, numberOf, type Rows, textOf, type Value } from './row.ts';
 import { ask, type Query, sql, type Work } from './statement.ts';
 
 /** First payloads that are looked up for one batch at most: others count as not compared. */
@@ -105,12 +105,6 @@ export function* erasedLeads(
   return erased;
 }
 
-export const leadHistoryOf = (row: Row): ErasedLead => ({
-  seq: numberOf(row['seq']),
-  firstAt: numberOf(row['first_at']),
-  attempts: numberOf(row['attempts']),
-});
-
 /** First payloads that are small enough to be compared, by the numbers of their deliveries. */
 function* firstPayloads(dialect: Dialect, seqs: readonly number[]): Work<ReadonlyMap<number, Uint8Array>> {
   const rows: Rows = yield* ask(
@@ -151,36 +145,4 @@ function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now
     sql`DELETE FROM @nonces WHERE nonce IN (SELECT nonce FROM @nonces WHERE expires <= ${now} ORDER BY expires
       LIMIT ${bound.length * noncesRemovedPerAdded})`,
   ];
-}
-
-/** SQLite takes OFFSET only behind a LIMIT. */
-const allRows = 1_000_000_000;
-
-/** Drops all of these deliveries but the newest ones. Gives the number of the dropped ones. */
-function* dropOldest(dialect: Dialect, where: Query, keep: number): Work<number> {
-  const rows: Rows = yield* ask(
-    sql`SELECT ${dialect.joined('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${where}
-      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${keep}) AS old`,
-  );
-  const seqs = numbersIn(rows[0]?.['seqs']);
-  if (seqs.length > 0) yield* dropDeliveries(dialect, seqs);
-  return seqs.length;
-}
-
-/** Keeps the newest repeats of a lead, and counts the others. */
-function* trimRepeats(dialect: Dialect, id: string, differs: boolean): Work<void> {
-  const where = sql`lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.truth(!differs)}`;
-  const dropped = yield* dropOldest(dialect, where, maxRepeatsKept);
-  if (dropped === 0) return;
-  const [differing, same] = differs ? [dropped, 0] : [0, dropped];
-  yield [
-    sql`INSERT INTO @dropped_repeats VALUES (${id}, ${differing}, ${same}) ON CONFLICT (lead) DO UPDATE
-      SET differing = dropped_repeats.differing + excluded.differing, same = dropped_repeats.same + excluded.same`,
-  ];
-}
-
-/** Rejected deliveries and other events are trimmed apart: neither makes room for the other. */
-function* trimRejected(dialect: Dialect, kind: 'rejected' | 'other'): Work<void> {
-  const isOther = sql`(COALESCE(reason, '') = ${otherEvent}) = ${dialect.truth(kind === 'other')}`;
-  yield* dropOldest(dialect, sql`verdict = 'rejected' AND ${isOther}`, maxRejectedKept);
 }
