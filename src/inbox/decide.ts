@@ -8,7 +8,7 @@ import type { Value } from './sql/row.ts';
 import { toColumn } from './sql/statement.ts';
 import { maxComparedBytes, maxRejectedBody, maxRepeatsKept, type RedactDelivery } from './store-options.ts';
 
-/** A lead on its way in. `id` is the text of its column. */
+/** A lead of an arrival. `id` is the id as the text of its column, `payload` the lead's own bytes, `digest` their SHA-256. */
 interface ArrivingLead {
   readonly arrival: Arrival;
   readonly id: string;
@@ -19,7 +19,7 @@ interface ArrivingLead {
 interface ArrivingDelivery {
   readonly content: DeliveryContent;
   readonly leads: readonly ArrivingLead[];
-  /** `key` is the text in the column; `digest` is the SHA-256 of the whole body. */
+  /** The nonce as the text of its column, and the SHA-256 of the whole body, to which it is bound. */
   readonly nonce: { readonly key: string; readonly digest: Uint8Array } | undefined;
 }
 
@@ -27,7 +27,7 @@ interface RejectedContent extends RejectedDelivery {
   readonly content: DeliveryContent;
 }
 
-/** The deliveries of one caller: those to store as received, and those to keep as rejected. */
+/** The deliveries of one call of `Inbox.take` or `Inbox.reject`. */
 export interface BatchItem {
   readonly deliveries: readonly ArrivingDelivery[];
   readonly rejected: readonly RejectedContent[];
@@ -36,12 +36,15 @@ export interface BatchItem {
 export const takeItem = (arrivals: readonly Arrival[], redact: RedactDelivery): BatchItem => ({
   deliveries: groupByDelivery(arrivals).map(([first, ...more]) => {
     const { delivery, nonce, place } = first;
-    // A body that is the lead is hashed once for both.
-    const digest = nonce === undefined && place !== undefined ? undefined : sha256(delivery.body);
+    const isBodyTheLead = place === undefined;
+    const bodyDigest = isBodyTheLead || nonce !== undefined ? sha256(delivery.body) : undefined;
     return {
       content: contentOf(delivery, redact),
-      leads: [first, ...more].map((arrival) => arrivingLead(arrival, digest)),
-      nonce: nonce === undefined || digest === undefined ? undefined : { key: toColumn(nonce), digest },
+      leads: [first, ...more].map((arrival) => arrivingLead(arrival, bodyDigest)),
+      nonce:
+        nonce === undefined || bodyDigest === undefined
+          ? undefined
+          : { key: toColumn(nonce), digest: bodyDigest },
     };
   }),
   rejected: [],
@@ -58,13 +61,14 @@ const contentOf = (delivery: Arrival['delivery'], redact: RedactDelivery): Deliv
   body: delivery.body,
 });
 
-/** Puts arrivals that follow each other and share a delivery together; a body that is the lead has no other one. */
+/** Groups the leads of one delivery, which follow each other. An arrival without a place is a group of its own: its body is the lead. */
 function groupByDelivery(arrivals: readonly Arrival[]): readonly (readonly [Arrival, ...Arrival[]])[] {
   const groups: [Arrival, ...Arrival[]][] = [];
   for (const arrival of arrivals) {
-    const group = arrival.place === undefined ? undefined : groups.at(-1);
-    const isSame = group?.[0].place !== undefined && group[0].delivery === arrival.delivery;
-    if (group !== undefined && isSame) group.push(arrival);
+    const group = groups.at(-1);
+    const [first] = group ?? [];
+    const haveTheirPlaces = arrival.place !== undefined && first?.place !== undefined;
+    if (haveTheirPlaces && first.delivery === arrival.delivery) group?.push(arrival);
     else groups.push([arrival]);
   }
   return groups;
@@ -77,15 +81,17 @@ function arrivingLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): Arr
   return { arrival, id: toColumn(leadId), payload, digest };
 }
 
-export interface Keys {
-  /** Ids of leads, as texts of their column. */
+/**
+ * The keys of the rows that a decision on the batch depends on: `leads` and `nonces` as texts of their columns, and `ids`, the ids
+ * that may have been erased, in leads and in rejected deliveries. To find these takes long, and is seldom needed.
+ */
+export interface BatchKeys {
   readonly leads: ReadonlySet<string>;
   readonly nonces: ReadonlySet<string>;
-  /** Ids that may have been erased: those of the leads, and those in rejected deliveries. */
   readonly ids: () => ReadonlySet<string>;
 }
 
-export function keysOf(batch: readonly BatchItem[]): Keys {
+export function keysOf(batch: readonly BatchItem[]): BatchKeys {
   const leads = new Set<string>();
   const nonces = new Set<string>();
   for (const delivery of batch.flatMap(({ deliveries }) => deliveries)) {
@@ -102,7 +108,7 @@ const idsIn = (item: BatchItem): readonly string[] => [
   ...item.rejected.flatMap(rejectedIds),
 ];
 
-/** The ids of the leads in a rejected delivery may not be authentic. */
+/** Ids that a rejected delivery names: all in its body where nothing tells which of them are of leads. */
 const rejectedIds = ({ leadId, delivery }: RejectedDelivery): readonly string[] =>
   leadId === undefined ? memberIds(delivery.body) : [leadId];
 
@@ -115,52 +121,64 @@ export interface BoundNonce {
   readonly expires: number;
 }
 
-/** These are the rows that the inbox has for the keys of a batch. */
+/**
+ * The rows that the inbox has for the keys of a batch. `leads`, `nonces` and `unpushed` have the texts of their columns as keys,
+ * `erased` the ids themselves, and `payloads`, the first bytes of leads that differ now, the numbers of their deliveries. The leads of
+ * `unpushed` were fetched for no target, as by an audit, and never pushed.
+ */
 export interface StoredState {
   readonly leads: ReadonlyMap<string, StoredLeadRow>;
   readonly nonces: ReadonlyMap<string, BoundNonce>;
-  /** The keys are the ids themselves. */
   readonly erased: ReadonlyMap<string, ErasedLead>;
   readonly payloads: ReadonlyMap<number, Uint8Array>;
-  /** These leads, named by the texts of their column, were fetched for no target and never pushed. */
   readonly unpushed: ReadonlySet<string>;
 }
 
-/** A decision depends on this beside the batch and the stored state. Times are in milliseconds. */
+/**
+ * A decision depends on this beside the batch and the stored state: the last number of a delivery (`seq`), the time by the clock of
+ * `forwards` (`now`) and by that of the nonces, and the targets of a lead whose arrival names none. Times are in milliseconds.
+ */
 export interface BatchContext {
   readonly seq: number;
   readonly now: number;
   readonly claimMs: number;
   readonly noncesNow: number;
   readonly nonceLifetimeMs: number;
-  /** Targets of a lead whose arrival names none. */
   readonly targets: readonly string[];
   readonly storedName: (target: string) => string;
 }
 
+type TableRow = readonly Value[];
+
+/**
+ * The results for each item of a batch, and what is to be stored: new rows of four tables, in the order of their columns; nonces that
+ * are bound from now on; by how much the attempts of leads that were stored before grow (`repeats`); and what may be more
+ * than is kept from now on: repeats of these leads (`trimmed`: those that differ from the first payload, or the others), and rejected
+ * deliveries of these kinds.
+ */
 export interface Changes {
   readonly results: readonly (readonly TakeResult[])[];
   readonly seq: number;
-  readonly deliveries: readonly (readonly Value[])[];
-  readonly contents: readonly (readonly Value[])[];
-  readonly leads: readonly (readonly Value[])[];
-  readonly forwards: readonly (readonly Value[])[];
+  readonly deliveries: readonly TableRow[];
+  readonly contents: readonly TableRow[];
+  readonly leads: readonly TableRow[];
+  readonly forwards: readonly TableRow[];
   readonly nonces: ReadonlyMap<string, BoundNonce>;
   readonly repeats: ReadonlyMap<string, number>;
-  /** Leads with more repeats than are kept, of those that have another payload than the first one, or of the others. */
   readonly trimmed: readonly { readonly id: string; readonly differs: boolean }[];
   readonly rejectedKinds: ReadonlySet<'rejected' | 'other'>;
 }
 
 /**
- * The verdicts on a batch, and what is stored for them: the only place where a verdict is made. A nonce is bound to the body that
- * came first with it, and committed with the lead.
+ * Decides on a batch, and is the only place where a verdict is made. Each delivery is decided after those before it in the batch: its
+ * nonce is compared with the body that came first with it, its erased leads are left out, and each lead gets a number, a row and its
+ * verdict. A new lead gets a row for each of its targets as well.
  */
 export function decide(batch: readonly BatchItem[], stored: StoredState, context: BatchContext): Changes {
-  return new Decision(stored, context).changes(batch);
+  return new Decision(stored, context).decide(batch);
 }
 
-/** A lead as it is after the deliveries of a batch that were decided so far. */
+/** `payload`: the first bytes of the lead, where they are known. `attempts` counts the deliveries that were decided so far. */
 interface LeadState extends StoredLeadRow {
   readonly payload: Uint8Array | undefined;
   readonly isNew: boolean;
@@ -174,35 +192,38 @@ interface KeptDelivery {
 
 const noBytes = new Uint8Array();
 
+/** The decision on one batch. Its members grow with each delivery that is decided. */
 class Decision {
   readonly #stored: StoredState;
   readonly #context: BatchContext;
+  /** The leads of the batch so far, and those of them that were unpushed before it and are pushed in it; by the texts of their ids. */
   readonly #leads = new Map<string, LeadState>();
+  readonly #pushed = new Set<string>();
   readonly #nonces = new Map<string, BoundNonce>();
-  readonly #deliveries: Value[][] = [];
-  readonly #contents: Value[][] = [];
-  readonly #forwards: Value[][] = [];
+  readonly #deliveries: TableRow[] = [];
+  readonly #contents: TableRow[] = [];
+  readonly #forwards: TableRow[] = [];
   readonly #trimmed = new Map<string, Changes['trimmed'][number]>();
   readonly #rejectedKinds = new Set<'rejected' | 'other'>();
-  readonly #pushed = new Set<string>();
-  #seq: number;
+  #lastSeq: number;
+  /** Bytes that may still be compared field by field in this transaction. */
   #bytesToCompare = maxComparedBytes;
 
   constructor(stored: StoredState, context: BatchContext) {
     this.#stored = stored;
     this.#context = context;
-    this.#seq = context.seq;
+    this.#lastSeq = context.seq;
   }
 
-  changes(batch: readonly BatchItem[]): Changes {
+  decide(batch: readonly BatchItem[]): Changes {
     const results = batch.map(({ deliveries, rejected }) => {
-      for (const delivery of rejected) this.#reject(delivery);
-      return deliveries.flatMap((delivery) => this.#take(delivery));
+      for (const delivery of rejected) this.#keepRejected(delivery);
+      return deliveries.flatMap((delivery) => this.#takeDelivery(delivery));
     });
     const states = [...this.#leads];
     return {
       results,
-      seq: this.#seq,
+      seq: this.#lastSeq,
       deliveries: this.#deliveries,
       contents: this.#contents,
       forwards: this.#forwards,
@@ -220,46 +241,47 @@ class Decision {
     };
   }
 
-  #take({ content, leads, nonce }: ArrivingDelivery): TakeResult[] {
+  #takeDelivery({ content, leads, nonce }: ArrivingDelivery): readonly TakeResult[] {
     const { erased } = this.#stored;
-    const isErased = ({ arrival: { leadId } }: ArrivingLead): boolean => erased.has(leadId);
-    const remaining = erased.size === 0 ? leads : leads.filter((lead) => !isErased(lead));
-    if (nonce !== undefined && !this.#bind(nonce.key, nonce.digest)) {
+    const remaining = leads.filter(({ arrival: { leadId } }) => !erased.has(leadId));
+    const hasErased = remaining.length < leads.length;
+    if (nonce !== undefined && !this.#bindNonce(nonce.key, nonce.digest)) {
       const verdict = rejection('replayed_nonce', 'the nonce came before, with another body');
       const [first] = leads;
-      // Nothing is stored of an erased lead.
-      if (first !== undefined && remaining.length === leads.length) {
-        this.#addRejected(first.arrival, verdict, content);
-      }
+      if (first !== undefined && !hasErased) this.#addRejected(first.arrival, verdict, content);
       return leads.map(() => verdict);
     }
-    if (remaining.length === leads.length) return this.#takeLeads(leads, content);
+    if (!hasErased) return this.#takeLeads(leads, content);
     const places = remaining.flatMap(({ arrival: { place } }) => place ?? []);
     const results = this.#takeLeads(remaining, remainingContent(content, places));
-    return leads.flatMap(({ arrival: { leadId } }): TakeResult[] => {
-      const lead = erased.get(leadId);
-      if (lead === undefined) return results.splice(0, 1);
-      const { seq, firstAt, attempts } = lead;
-      // Deliveries since the erasure are not counted.
-      return [{ kind: 'duplicate', leadId, seq, firstAt, attempt: attempts + 1, isErased: true }];
+    const resultOf = new Map(remaining.map((lead, i) => [lead, results[i]]));
+    return leads.flatMap((lead) => {
+      const { leadId } = lead.arrival;
+      const history = erased.get(leadId);
+      return history === undefined ? (resultOf.get(lead) ?? []) : repeatOfErased(leadId, history);
     });
   }
 
-  #takeLeads(leads: readonly ArrivingLead[], content: DeliveryContent): TakeResult[] {
-    const request = this.#seq + 1;
+  /** Headers and body of a delivery of several leads are stored once, under the number of the first of them. */
+  #takeLeads(leads: readonly ArrivingLead[], content: DeliveryContent): readonly TakeResult[] {
     if (leads.length <= 1) return leads.map((lead) => this.#takeLead(lead, content, undefined));
-    this.#contents.push([request, JSON.stringify(content.headers), content.body]);
-    return leads.map((lead) => this.#takeLead(lead, content, request));
+    const firstSeq = this.#lastSeq + 1;
+    this.#contents.push([firstSeq, JSON.stringify(content.headers), content.body]);
+    return leads.map((lead) => this.#takeLead(lead, content, firstSeq));
   }
 
   #takeLead(lead: ArrivingLead, content: DeliveryContent, firstSeq: number | undefined): TakeResult {
     const { arrival, id } = lead;
-    const seq = (this.#seq += 1);
-    const verdict = this.#verdict(lead, seq);
+    const seq = (this.#lastSeq += 1);
+    const verdict = this.#countLead(lead, seq);
     this.#addDelivery(lead, verdict, content, firstSeq);
     const request = firstSeq ?? seq;
     if (verdict.kind === 'accepted') this.#addForwards(lead, request, arrival.claimed);
-    else if (this.#isFirstPush(lead)) this.#addForwards(lead, request);
+    else if (this.#isFirstPush(lead)) {
+      // The targets get what a receiver answers 200, even if an audit had stored the lead before.
+      this.#pushed.add(id);
+      this.#addForwards(lead, request);
+    }
     if (verdict.attempt > maxRepeatsKept + 1) {
       const differs = verdict.differs !== undefined;
       this.#trimmed.set(`${String(differs)} ${id}`, { id, differs });
@@ -267,7 +289,8 @@ class Decision {
     return { seq, ...verdict };
   }
 
-  #verdict({ arrival, id, payload, digest }: ArrivingLead, seq: number): TakenVerdict {
+  /** Counts the delivery among those of its lead, and gives its verdict. */
+  #countLead({ arrival, id, payload, digest }: ArrivingLead, seq: number): TakenVerdict {
     const { leadId } = arrival;
     const lead = this.#leads.get(id) ?? this.#storedLead(id);
     if (lead === undefined) {
@@ -287,10 +310,11 @@ class Decision {
     return row && { ...row, payload: this.#stored.payloads.get(row.seq), isNew: false };
   }
 
-  /** Compares payloads with different bytes: `*` where the first one was pruned, or comparing would take too long. */
+  /** The names of fields that differ; `*` where the first payload was pruned, or comparing would take too long; undefined: none. */
   #differences(first: Uint8Array | undefined, payload: Uint8Array): readonly string[] | undefined {
-    const bytes = (first?.length ?? Infinity) + payload.length;
-    if (first === undefined || bytes > this.#bytesToCompare) return ['*'];
+    if (first === undefined) return ['*'];
+    const bytes = first.length + payload.length;
+    if (bytes > this.#bytesToCompare) return ['*'];
     this.#bytesToCompare -= bytes;
     const names = payloadDiff(first, payload);
     return names.length === 0 ? undefined : names;
@@ -302,20 +326,28 @@ class Decision {
     for (const target of arrival.targets ?? this.#context.targets) {
       const name = storedName(target);
       const [claim, claimedUntil] = claimed.includes(target) ? [1, now + claimMs] : [0, 0];
-      // In the order of the columns: …, state, claim, tries, since, due_at, claimed_until.
-      this.#forwards.push([id, name, this.#seq, request, 'waiting', claim, claim, now, now, claimedUntil]);
+      const [tries, since, dueAt] = [claim, now, now];
+      this.#forwards.push([
+        id,
+        name,
+        this.#lastSeq,
+        request,
+        'waiting',
+        claim,
+        tries,
+        since,
+        dueAt,
+        claimedUntil,
+      ]);
     }
   }
 
-  /** The targets get what a receiver answers 200, even if an audit had stored the lead before. */
   #isFirstPush({ arrival: { source }, id }: ArrivingLead): boolean {
-    if (source === 'backfill' || !this.#stored.unpushed.has(id) || this.#pushed.has(id)) return false;
-    this.#pushed.add(id);
-    return true;
+    return source !== 'backfill' && this.#stored.unpushed.has(id) && !this.#pushed.has(id);
   }
 
-  /** False: the nonce is bound to another body. */
-  #bind(key: string, digest: Uint8Array): boolean {
+  /** Gives false, and changes nothing, where the nonce is bound to another body. */
+  #bindNonce(key: string, digest: Uint8Array): boolean {
     const { noncesNow, nonceLifetimeMs } = this.#context;
     const bound = this.#nonces.get(key) ?? this.#stored.nonces.get(key);
     if (bound !== undefined && bound.expires > noncesNow) return Buffer.compare(bound.digest, digest) === 0;
@@ -323,26 +355,26 @@ class Decision {
     return true;
   }
 
-  #reject(rejected: RejectedContent): void {
+  #keepRejected(rejected: RejectedContent): void {
     const { erased } = this.#stored;
-    if (erased.size > 0 && rejectedIds(rejected).some((id) => erased.has(id))) return;
+    const namesErased = erased.size > 0 && rejectedIds(rejected).some((id) => erased.has(id));
+    if (namesErased) return;
     this.#addRejected(rejected, rejected.rejection, rejected.content);
   }
 
-  /** Only the start of its body is kept. */
   #addRejected(
     { delivery, leadId }: Pick<RejectedDelivery, 'delivery' | 'leadId'>,
     verdict: Rejection | OtherDelivery,
     content: DeliveryContent,
   ): void {
-    this.#seq += 1;
+    this.#lastSeq += 1;
     this.#rejectedKinds.add(verdict.kind);
     const id = leadId === undefined ? null : toColumn(leadId);
     const body = content.body.subarray(0, maxRejectedBody);
     this.#addDelivery({ arrival: { delivery }, id }, verdict, { ...content, body });
   }
 
-  /** Adds a row under the last number. `other` is kept as rejected, told apart by its reason, for the index of those. */
+  /** Adds a row under the last number. An `other` delivery is stored as a rejected one with its own reason, so that one index serves both. */
   #addDelivery(
     { arrival: { delivery, place, source = 'push', createdAt }, id }: KeptDelivery,
     verdict: TakenVerdict | Rejection | OtherDelivery,
@@ -353,7 +385,7 @@ class Decision {
     const isShared = firstSeq !== undefined;
     const differs = isTaken ? verdict.differs : undefined;
     this.#deliveries.push([
-      this.#seq,
+      this.#lastSeq,
       delivery.receivedAt,
       id,
       verdict.kind === 'other' ? 'rejected' : verdict.kind,
@@ -374,4 +406,9 @@ class Decision {
       (isTaken && verdict.attempt === 1 ? createdAt : null) ?? null,
     ]);
   }
+}
+
+/** Deliveries since the erasure are not counted: each of them is the first one after it. */
+function repeatOfErased(leadId: string, { seq, firstAt, attempts }: ErasedLead): TakeResult {
+  return { kind: 'duplicate', leadId, seq, firstAt, attempt: attempts + 1, isErased: true };
 }

@@ -25,47 +25,49 @@ export interface Arrival {
   readonly place?: Span | undefined;
   /** The key of the delivery's nonce. A later delivery with this nonce and another body is rejected as a replay. */
   readonly nonce?: string | undefined;
+  /** When the service made the lead, in milliseconds since the epoch, where the lead says so. */
   readonly createdAt?: number | undefined;
   readonly source?: Source | undefined;
-  /** The lead goes to these targets of the receiver. Default: all of them. */
+  /** The lead goes to these targets of the receiver (default: all), and a new one is claimed at once for `claimed` (default: none). */
   readonly targets?: readonly string[] | undefined;
-  /** A new lead is claimed at once for these of them, as its first attempt. Default: none. */
   readonly claimed?: readonly string[] | undefined;
 }
 
-/** A delivery that is not taken in, and why: it was rejected, or is genuine and no lead. */
+/** A delivery that brings no lead into the inbox, since it was rejected or has none. `leadId`: where the body could be read that far. */
 export interface RejectedDelivery {
   readonly delivery: Delivery;
   readonly rejection: Rejection | OtherDelivery;
-  /** Left out where the body could not be read that far. */
   readonly leadId?: string | undefined;
 }
 
+/**
+ * `attempt` counts the deliveries of the lead, from 1, and `firstAt` is when the first one was received. `differs` has the dotted names
+ * of fields whose values are not those of the first payload, or `*` where they were not compared; undefined: none differs.
+ */
 export type TakenVerdict = {
   readonly kind: 'accepted' | 'duplicate';
   readonly leadId: string;
-  /** This delivery is the how many-th of its lead, from 1. */
   readonly attempt: number;
   readonly firstAt: number;
-  /** Dotted names of fields whose values are not those of the first payload; `*` when they were not compared. */
   readonly differs?: readonly string[] | undefined;
   readonly isErased?: true;
 };
 
-/** The verdict on an arrival, and the number it is stored under; a rejected one is stored as well. */
+/** The verdict on an arrival, and the number under which it is stored. One that is rejected as a replay is stored as well. */
 export type TakeResult = Rejection | (TakenVerdict & StoredRef);
 
 export type ForwardState = 'waiting' | 'done' | 'dead';
 
-/** A lead that a receiver may send to a target now: no other one does until the claim ends. */
+/**
+ * A lead that this receiver may send to a target now: no other one does until the claim ends. `request` is the number of the first lead
+ * that came in the same request; `claim` counts the claims on this lead at this target, so that the end of an expired claim cannot end
+ * a later one; `tries` counts its attempts, with this one. `since` is when the lead came, or a person made it due, in milliseconds
+ * since the epoch.
+ */
 export interface ClaimedLead extends StoredRef {
-  /** The number of the first one of the leads that came in the same request. */
   readonly request: number;
-  /** Counts the claims of this lead at this target, so that the end of an expired claim cannot end the current one. */
   readonly claim: number;
-  /** The how many-th attempt this is, from 1. */
   readonly tries: number;
-  /** When the lead came, or a person made it due; milliseconds since the epoch. */
   readonly since: number;
 }
 
@@ -76,58 +78,63 @@ interface ClaimOptions {
   readonly isProbe?: boolean | undefined;
 }
 
+/**
+ * The end of a claim. `untried`: nothing was sent, and the lead is due as before. An outcome other than `done` changes nothing where the
+ * lead has been claimed again since this claim, or made due by a person. `insteadOf` is the stored name of the target for which the lead
+ * waited, where `target` took it instead.
+ */
 export interface AttemptRecord extends StoredRef {
   readonly target: string;
-  /** A record other than `done` changes nothing where the lead was claimed after that, or made due by a person. */
   readonly claim: number;
-  /** `untried`: nothing was sent, and the lead is due as before. */
   readonly outcome: 'done' | 'dead' | 'untried' | { readonly retryInMs: number };
   readonly result?: AttemptResult | undefined;
-  /** The stored name of the target for which the lead waited, where another one took it instead. */
   readonly insteadOf?: string | undefined;
 }
 
-/** The answer to a person who has a lead sent. */
+/**
+ * The answer to a person who has a lead sent. `claimed`: by this caller, at the target with the stored name `stored`. `busy`: another
+ * process sends it now. `done`: the target took it. `none`: it waits for no such target. `several`: it waits for several targets,
+ * and the person named none of them.
+ */
 export interface LeadClaim {
-  /**
-   * `claimed`: by this caller, until the claim ends. `busy`: another process sends it now. `done`: the target took it. `none`: it
-   * waits for no such target. `several`: it waits for several, and which of them is meant is not known.
-   */
   readonly state: 'claimed' | 'busy' | 'done' | 'none' | 'several';
   readonly claim: number;
   readonly tries: number;
-  /** The target of the claim, as it is stored, and its label. */
   readonly stored?: string | undefined;
   readonly label?: string | undefined;
 }
 
+/**
+ * How far a lead is at a target, which is named by its label. `dueAt`, in milliseconds since the epoch, is undefined unless it waits.
+ * `isClaimed`: an attempt is under way, or was when its receiver was killed.
+ */
 export interface Forward {
   readonly target: string;
   readonly state: ForwardState;
   readonly tries: number;
   readonly dueAt: number | undefined;
-  /** A receiver holds the claim on it: an attempt is under way, or was when that receiver was killed. */
   readonly isClaimed: boolean;
 }
 
+/**
+ * The leads that a target has not taken. `target` is its label, such as `forward http://localhost:3000`, which several targets may
+ * share. `oldestAt` is when the oldest waiting lead came, in milliseconds since the epoch; infinite where none waits. `isOwn`: the inbox
+ * was opened with this target, and not an earlier run's.
+ */
 export interface TargetCount {
-  /** A label that holds no credentials, such as `forward http://localhost:3000`. Several targets may share it. */
   readonly target: string;
   readonly waiting: number;
   readonly dead: number;
-  /** The oldest of `waiting` came then, in milliseconds since the epoch; infinite where it is 0. */
   readonly oldestAt: number;
-  /** The inbox was opened with this target; false for a target of another run. */
   readonly isOwn: boolean;
 }
 
-/** How many repeats of a lead are no longer stored, by whether their values differed from the first payload: the newest are kept. */
+/** How many repeats of a lead were deleted since only the newest are kept, by whether they differed from the first payload. */
 export interface DroppedRepeats {
   readonly differing: number;
   readonly same: number;
 }
 
-/** Selects leads. Default: all. */
 export interface StoredLeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
   readonly state?: 'waiting' | 'dead' | undefined;
 }
@@ -213,31 +220,32 @@ export interface Inbox extends InboxReader {
   checkWritable(): Promise<void>;
 }
 
+/** `rejected`: the numbers of rejected deliveries. */
 export interface Erasure {
   readonly leadIds: readonly string[];
   readonly rejected: readonly number[];
 }
 
+/** `deliveries` of these leads were taken in, repeats included. `waiting` leads had not been taken by some target, which misses them. */
 export interface ErasedCounts {
   readonly leads: number;
-  /** Deliveries of these leads that were taken in, repeats included. */
   readonly deliveries: number;
   readonly rejected: number;
-  /** Leads that some target had not taken: it will not get them. */
   readonly waiting: number;
 }
 
+/**
+ * `remains`: why erased data may still be in the store, which could not be overwritten; undefined when it was. `outOfReach` names other
+ * places, for people, where it may be.
+ */
 export interface Erased extends ErasedCounts {
-  /** Why erased data may still be in the file of the store, which could not be overwritten; undefined when it was. */
   readonly remains: Problem | undefined;
-  /** Places, in words, where it may still be and nothing here reaches it. */
   readonly outOfReach: readonly string[];
 }
 
-/** An erased lead leaves this, under a keyed digest of its id. */
+/** An erased lead leaves this, under a keyed digest of its id. `attempts`: its deliveries before it was erased. */
 export interface ErasedLead {
   readonly seq: number;
   readonly firstAt: number;
-  /** Deliveries of the id before it was erased. */
   readonly attempts: number;
 }

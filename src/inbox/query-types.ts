@@ -26,14 +26,14 @@ export interface ReceivedLead {
   readonly isWaiting: boolean;
 }
 
-/** A lead that was received, and of which nothing else is left. */
+/** A lead whose deliveries were pruned: no more than this is known of it. */
 export interface PrunedLead extends StoredRef {
   readonly receivedAt: number;
 }
 
-/** Leads that were received, looked up in batches of at most 1,000: what comparing them with another list takes. */
+/** Reads leads that were received, to compare them with another list; at most 1,000 ids or numbers in one call. */
 export interface ReceivedLeads {
-  /** Gives one for each id, in order; undefined where no delivery of that id was ever taken in. An erased lead was. */
+  /** Resolves to a lead for each id, in order, also for an erased one; undefined where no delivery of that id was ever taken in. */
   lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]>;
   /** The numbers of all leads that were first received then or later (ms since the epoch), in batches, in no order. */
   seqsSince(since: number): AsyncIterable<readonly number[]>;
@@ -44,11 +44,12 @@ export interface ReceivedLeads {
 }
 
 /**
- * The reason why a lead was sent to a target: it came, the target had not taken it, a person sent it once more, or it never came
- * and was read back from the service.
+ * The reason why a lead was sent to a target. `forward`: it came. `retry`: the target had not taken it. `replay`: a person sent it once
+ * more. `repair`: it never came, and was read from the service.
  */
 export type AttemptKind = 'forward' | 'retry' | 'replay' | 'repair';
 
+/** The end of an attempt, at the time `at`. `answer` tells it: the status that the target answered, `written`, or a failure. */
 export interface AttemptResult {
   readonly ok: boolean;
   readonly answer: string;
@@ -77,9 +78,8 @@ export interface StoredDelivery {
   readonly remote: string;
   readonly method: string;
   readonly path: string;
-  /** The headers that came, with credentials redacted. */
+  /** The headers that came, with credentials redacted, and the raw body; of a rejected or other delivery at most the first 16 KiB. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The raw body; of a rejected or other delivery at most the first 16 KiB. */
   readonly body: Uint8Array;
   readonly place: Span | undefined;
   /** The number of the first one of the several leads that came in the same request; undefined where it was the only one. */
@@ -101,7 +101,7 @@ export interface ReceiptQuery extends Pick<InboxQuery, 'since' | 'until'> {
   readonly withRepeats: boolean;
 }
 
-/** Half-open, in milliseconds since the epoch, in parts of one length. */
+/** Counts what was received from `since` on and before `until`, in milliseconds since the epoch, in parts of `partMs` each. */
 export interface CountQuery {
   readonly since: number;
   readonly until: number;
@@ -109,24 +109,25 @@ export interface CountQuery {
   readonly onlyRemoved?: boolean | undefined;
 }
 
-/** Deliveries that have all of this in common; several of them may be of the same. */
+/**
+ * The number of deliveries that have all the rest in common; another count may have the same in common. `part` counts from 0.
+ * `attempt` is the number of the delivery among those of its lead, from 1, and `mostAttemptsCounted` for all later ones. `delays`: from
+ * the creation of each lead to its first delivery, in milliseconds and not below 0, as far as both are stored.
+ */
 export interface DeliveryCount {
   readonly part: number;
   readonly verdict: VerdictKind;
   readonly reason: string | undefined;
   readonly source: Source;
-  /** The how many-th of its lead, from 1; 10 stands for more. */
   readonly attempt: number;
   readonly count: number;
   readonly isRemoved: boolean;
-  /** From the creation of each lead to its first delivery, in milliseconds and not below 0, as far as both are stored. */
   readonly delays: readonly number[];
 }
 
-/** Attempts are counted apart up to this one, which stands for more. */
 export const mostAttemptsCounted = 10;
 
-/** Removed deliveries are counted by the minute, in milliseconds. */
+/** Removed deliveries are counted by the minute. */
 export const removedPerMs = 60_000;
 
 export interface InboxChanges {
@@ -138,15 +139,16 @@ export interface InboxChanges {
   counts(query: CountQuery): AsyncIterable<readonly DeliveryCount[]>;
 }
 
-/** All conditions must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
+/**
+ * All conditions must hold. Times are milliseconds since the epoch: `since` <= `receivedAt` < `until`. Numbers are less than `before` and
+ * greater than `after`; `firstSeq` finds all leads of one request. `waiting` and `dead` find the first deliveries of leads that wait or
+ * are dead at some target.
+ */
 export interface InboxQuery {
-  /** `waiting` and `dead`: first deliveries of leads that some target has not had, or that were given up for one. */
   readonly verdicts?: readonly (VerdictKind | 'waiting' | 'dead')[] | undefined;
   readonly leadId?: string | undefined;
   readonly seq?: number | undefined;
-  /** The several leads of one request: that field of each. */
   readonly firstSeq?: number | undefined;
-  /** Numbers below that one, and above this one: both are left out themselves. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
   readonly since?: number | undefined;

@@ -3,18 +3,19 @@ import type { Driver } from './driver.ts';
 import type { InboxReader } from './inbox.ts';
 import { deliveryCounts } from './sql/counts.ts';
 import { deliveries, droppedRepeats, leads, receipts } from './sql/deliveries.ts';
-import { leadLookup } from './sql/leads.ts';
+import { leadReader } from './sql/leads.ts';
 import { bytesOf, numberOf } from './sql/row.ts';
 import { sql } from './sql/statement.ts';
 import { forwardsOf, targetCounts, undoneLeads } from './sql/waiting.ts';
 import { type StoredName, storedNames } from './target-name.ts';
 
-/** The part of the row of `meta` that stays the same while the store is open. */
+/**
+ * The values that are read from `meta` when the store is opened. Under the secret `key` ids of erased leads and names of targets are digested.
+ * `noncesStart` plus the reading of the monotonic clock, in milliseconds, is the time of the nonces.
+ */
 export interface OpenedStore {
-  /** The secret key of the inbox, under which ids of erased leads and names of targets are digested. */
   readonly key: Uint8Array;
   readonly storedName: StoredName;
-  /** The time of the nonces is this plus the reading of the monotonic clock, in milliseconds. */
   readonly noncesStart: number;
 }
 
@@ -22,13 +23,12 @@ export async function openStoreReader(driver: Driver, clock: Pick<Clock, 'steady
   return readerOf(driver, await readMeta(driver, clock), []);
 }
 
-/** In milliseconds. A receiver that runs writes `meta` more often than that. */
 const longestGapMs = 120_000;
 
 /**
  * Nonces expire by a clock of their own, which goes only while a receiver runs: the system's time may be set a day ahead and back
  * again. Each transaction stores it (`nonces_at`) beside the system's time (`noted_at`). A receiver that starts continues from there,
- * and adds the time since then, in which other receivers may have run, up to `longestGapMs`.
+ * and adds the time since then, in which other receivers may have run, but no more than two minutes: one that runs writes more often.
  */
 export async function readMeta(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<OpenedStore> {
   const [row] = await driver.read(sql`SELECT key, nonces_at, noted_at, ${driver.now()} AS now FROM @meta`);
@@ -38,21 +38,20 @@ export async function readMeta(driver: Driver, clock: Pick<Clock, 'steady'>): Pr
   return { key, noncesStart: noncesNow - clock.steady(), storedName: storedNames(key) };
 }
 
-/** `targets`: names of the receiver's own targets. */
 export function readerOf(
   driver: Driver,
   { key, storedName }: OpenedStore,
-  targets: readonly string[],
+  ownTargets: readonly string[],
 ): InboxReader {
   return {
     location: driver.location,
-    ...leadLookup(driver, key),
+    ...leadReader(driver, key),
     list: (query) => deliveries(driver, query),
     receipts: (query) => receipts(driver, query),
     leads: (query) => leads(driver, query),
     counts: (query) => deliveryCounts(driver, query),
     waiting: (target) => undoneLeads(driver, target === undefined ? undefined : storedName(target)),
-    targetCounts: () => targetCounts(driver, targets.map(storedName)),
+    targetCounts: () => targetCounts(driver, ownTargets.map(storedName)),
     forwards: (leadIds) => forwardsOf(driver, leadIds),
     droppedRepeats: (leadId) => droppedRepeats(driver, leadId),
     changeMark: () => driver.changeMark(),

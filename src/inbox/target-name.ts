@@ -13,36 +13,35 @@ function withoutLogin(name: string): string {
   return `forward ${url.href}`;
 }
 
-/** The bytes of a digest that are kept. */
-const digestLength = 16;
+const digestBytesKept = 16;
 
 export type StoredName = (target: string) => string;
 
-/** A target is stored under a digest of its name, keyed with the `key` of the inbox. Another user or password changes nothing. */
+/** Gives each target the name under which it is stored: a digest, under the key of the inbox, of its name without user and password. */
 export function storedNames(key: Uint8Array): StoredName {
   const names = new Map<string, string>();
   return (target) => {
     let stored = names.get(target);
     if (stored === undefined) {
       const digest = createHmac('sha256', key).update(withoutLogin(target)).digest();
-      stored = digest.subarray(0, digestLength).toString('base64url');
+      stored = digest.subarray(0, digestBytesKept).toString('base64url');
       names.set(target, stored);
     }
     return stored;
   };
 }
 
-/** Returns the part of a name that may be stored and shown: of a URL the origin, of a command only the word `exec`. */
+/** The part of a name that may be stored and shown: of a forward the origin of its URL, of a command only the word `exec`. */
 export function targetLabel(name: string): string {
   const url = urlOf(name);
   if (url !== undefined) return `forward ${url.origin}`;
   return name.startsWith('output ') ? name : (name.split(' ')[0] ?? '');
 }
 
-/** Matches a part of a path that is long and has letters and digits: a credential, as in the addresses of incoming webhooks. */
+/** Matches a part of a path that is long and has letters and digits: as in the addresses of chat webhooks, it may be a credential. */
 const secretPart = /(?<=\/)(?=[^/]*\d)(?=[^/]*[a-z])[^/]{20,}/gi;
 
-/** Gives the address of a forward without what may be a credential: user, password, query, and long parts of letters and digits. */
+/** The URL of a forward without what may be a credential: user, password, query, and most of each `secretPart`. Undefined for others. */
 export function targetAddress(name: string): string | undefined {
   const url = urlOf(name);
   const path = url?.pathname.replace(secretPart, (part) => `…${part.slice(-4)}`);

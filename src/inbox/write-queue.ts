@@ -14,7 +14,6 @@ type Task =
 
 interface QueuedWrite {
   readonly task: Task;
-  /** These settle the promise of the caller. */
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** The write fails when the database is still locked by another process then; by the monotonic clock. */

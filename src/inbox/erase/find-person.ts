@@ -10,13 +10,14 @@ interface FoundLead {
   readonly isWaiting: boolean;
 }
 
+/**
+ * Everything that an inbox holds of a person: leads and rejected deliveries, oldest first; the ids of other leads in which the e-mail
+ * address or phone number stands outside of the contact, so that they may be of another person; and whether a lead was erased before.
+ */
 export interface FoundPerson {
   readonly leads: readonly FoundLead[];
-  /** Rejected deliveries in which the value is readable, oldest first. */
   readonly rejected: readonly Pick<StoredDelivery, 'seq' | 'receivedAt' | 'reason'>[];
-  /** Other leads with the value outside of their contact: whose they are is not known. */
   readonly mentionedIn: readonly string[];
-  /** A lead of that id was erased before. */
   readonly wasErased: boolean;
 }
 

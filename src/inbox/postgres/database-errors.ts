@@ -1,10 +1,10 @@
 import { ConfigError, DataError, LeadsError, messageOf, ServiceError } from '../../errors.ts';
 import { cannotOpenInbox, cannotReadInbox, cannotStore, freeSpace, type StoreFault } from '../errors.ts';
 
-/** The database cannot be reached, or does not answer: it may work later. Exit 5 where nothing catches it. */
+/** The database cannot be reached, or does not answer: it may work later. The program exits with 5 where nothing catches it. */
 export class DatabaseUnavailableError extends ServiceError {}
 
-/** A failure of a connection that node has no code for. `cut`: it is closed, and another connection may work. */
+/** A failure of a connection for which node has no code. `cut`: it was closed, and another connection may work. */
 export class ConnectionError extends Error {
   readonly kind: 'cut' | 'no TLS' | 'other';
 
@@ -28,12 +28,19 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Another session may do what this one could not: it was cut, or its server takes no writes any more. */
+/** Whether the same work may succeed on another session: this one was cut, or its server takes no writes any more. */
 export const isSessionLost = (error: unknown): boolean =>
   error instanceof DatabaseUnavailableError && error.kind === 'database-session-lost';
 
-/** A connection that broke while statements ran on it, or of which nothing more can be expected; undefined: it did not. */
-export function brokenConnection(error: unknown): DatabaseUnavailableError | undefined {
+/** Codes of node for a socket that works no more. */
+const socketCodes = /^(E(PIPE|CONN\w+|TIMEDOUT|HOSTUNREACH|NETUNREACH)|ERR_(SSL|STREAM)\w*)$/;
+
+/** SQLSTATEs after which a session is of no use: connection exceptions, a server that stops or starts, a pooler without connections. */
+const sessionEndStates = /^(08...|57P..|53300)$/;
+const readOnlyState = '25006';
+
+/** The error for a statement that failed since its session cannot be used any more; undefined where the session can be used on. */
+export function sessionError(error: unknown): DatabaseUnavailableError | undefined {
   const code = codeOf(error);
   const lost = (message: string, hint?: string) =>
     new DatabaseUnavailableError(message, { kind: 'database-session-lost', hint, cause: error });
@@ -48,22 +55,17 @@ export function brokenConnection(error: unknown): DatabaseUnavailableError | und
       'name all hosts in the URL, and target_session_attrs=read-write',
     );
   }
-  // 08 are connection exceptions, with 57P the server shuts down or starts, and with 53300 a pooler has no connection left.
-  if (/^(08...|57P..|53300)$/.test(code)) {
-    return lost(`the database ended the connection: ${messageOf(error)}`);
-  }
-  return cutCodes.test(code) ? lost('the connection to the database was cut') : undefined;
+  if (sessionEndStates.test(code)) return lost(`the database ended the connection: ${messageOf(error)}`);
+  return socketCodes.test(code) ? lost('the connection to the database was cut') : undefined;
 }
-const cutCodes = /^(E(PIPE|CONN\w+|TIMEDOUT|HOSTUNREACH|NETUNREACH)|ERR_(SSL|STREAM)\w*)$/;
 
+/** The code of node, of TLS, or of PostgreSQL (its SQLSTATE); empty for an error without one. */
 export function codeOf(error: unknown): string {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' ? code : '';
 }
 
-const readOnlyState = '25006';
-
-/** The first prefix that matches counts. The database's own message is kept as the cause. */
+/** Sentences for SQLSTATEs, of which the first prefix that matches counts. The database's own message is kept as the cause. */
 const reasonsBySqlState: readonly (readonly [prefix: string, reason: StoreFault])[] = [
   ['53100', { message: 'no space left on the disk of the database', hint: freeSpace }],
   ['53', { message: 'the database lacks a resource' }],
@@ -80,25 +82,25 @@ const reasonsBySqlState: readonly (readonly [prefix: string, reason: StoreFault]
 /** The SQLSTATE of an error that the database answered; empty for any other error. */
 export const sqlState = (error: unknown): string => (error instanceof DatabaseError ? error.code : '');
 
-/** A transaction that met another one, and that works when it is tried again. */
+/** Whether a transaction met another one (a serialization failure or a deadlock), so that it works when it is repeated. */
 export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(sqlState(error));
 
-/** A smaller batch fails for these as well: connections, rights and tables, resources, locks, an end of the server. */
+/** Classes of SQLSTATEs for which a smaller batch fails as well: connections, transactions, rights and tables, resources, locks, the server. */
 const wholeDatabaseStates = /^(08|25|40|42|53|55P03|57|58)/;
 
-/** The database, or this program, did not take some of the data: a smaller batch may work. */
-export function mayBeOfData(error: unknown): boolean {
+/** Whether a part of the data may be the cause, as the database or this program refuses it, so that a smaller batch may work. */
+export function mayBeCausedByData(error: unknown): boolean {
   if (error instanceof LeadsError || error instanceof LostAnswerError) return false;
   const isOfSocket = codeOf(error) !== '' && sqlState(error) === '';
   return !isOfSocket && !wholeDatabaseStates.test(sqlState(error));
 }
 
-/** Whether the transaction was committed is not known. */
+/** The connection broke during COMMIT: whether the transaction was committed is not known. */
 export class LostAnswerError extends Error {}
 
 export const isForbidden = (error: unknown): boolean => sqlState(error) === '42501';
 
-/** The server itself refused a statement: nothing was committed. */
+/** Whether the server itself refused a statement, so that nothing was committed. */
 export const isServerAnswer = (error: unknown): boolean =>
   sqlState(error) !== '' && !/^(08|57P)/.test(sqlState(error));
 
@@ -116,13 +118,13 @@ export const cannotWrite = (inbox: string, cause: unknown) => cannotStore(inbox,
 export const cannotRead = (inbox: string, cause: unknown): unknown =>
   cause instanceof LeadsError ? cause : cannotReadInbox(inbox, reasonFor(cause), cause);
 
-/** Failures that pass by themselves, or once a disk has room: a conflict, a lack, a lock, or a failure of files. */
-const passing = /^(40|53|55P03|57|58)/;
+/** Classes of SQLSTATEs that pass without a change of settings: conflicts, resources such as room on a disk, locks, stops, failures of files. */
+const transientStates = /^(40|53|55P03|57|58)/;
 
 export function cannotOpen(inbox: string, thrown: unknown): LeadsError {
-  // A read that failed while the inbox was opened has passed `cannotRead`.
+  // `cannotRead` has put a `DataError` around the failure of a read.
   const cause = thrown instanceof DataError ? thrown.cause : thrown;
   if (cause instanceof LeadsError) return cause;
-  const Failure = passing.test(sqlState(cause)) ? DatabaseUnavailableError : ConfigError;
+  const Failure = transientStates.test(sqlState(cause)) ? DatabaseUnavailableError : ConfigError;
   return new Failure(...cannotOpenInbox(inbox, reasonFor(cause), cause));
 }

@@ -6,15 +6,12 @@ import { Query } from '../sql/statement.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import type { Session } from './session.ts';
 
-// The tables of an inbox in a PostgreSQL database stand in a schema of their own, which the URL names (`leads` unless it does).
-// This file finds them there, and makes them.
-
 /** The time of the database, which all who share the inbox have in common, in milliseconds since the epoch. */
 export const databaseTime = '(1000 * extract(epoch FROM statement_timestamp()))::int8';
 
 const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Puts the shared SQL into PostgreSQL's form: `$1` for the first `?`, and the schema in place of the `@` before a table's name. */
+/** Puts the shared SQL into PostgreSQL's form: `$1` for the first `?`, and the schema before a table's name in place of the `@`. */
 export function inSchema(text: string, schema: string): string {
   let parameters = 0;
   return text.replace(/\?|@(?=[a-z_])/g, (mark) => {
@@ -25,9 +22,9 @@ export function inSchema(text: string, schema: string): string {
 }
 
 /**
- * Statements that make the tables of every inbox, and `write_checks`: after the disk was full, a check writes as much into it as
- * the largest delivery has. EXTERNAL keeps the server from compressing that. The key in `meta` is made of two UUIDs, since
- * PostgreSQL has no other strong random numbers of its own.
+ * Statements that make the tables of an inbox, in the schema that the URL names. The key in `meta` is made of two UUIDs, since PostgreSQL
+ * has no other strong random numbers of its own. `write_checks` is for a check after the disk was full, which writes as much as the
+ * largest delivery has; EXTERNAL keeps the server from compressing that.
  */
 const schemaTexts = [
   ...schemaOf(postgresDialect),
@@ -38,11 +35,10 @@ const schemaTexts = [
   `INSERT INTO @write_checks VALUES (NULL)`,
 ];
 
-/** Whether the schema has the tables of an inbox. Throws a `ConfigError` where they are of another version. */
+/** Whether the schema of the location has the tables of an inbox. Throws a `ConfigError` where they are of another version. */
 export async function isInbox(session: Session, location: DatabaseLocation): Promise<boolean> {
   const { schema } = location.url;
-  // A query of a missing table is an error, so that the catalogue is asked first. The error may even last for a moment after
-  // another program has made the table, since the server remembers for each session that there was no schema.
+  // The catalogue is asked first: a query of a missing table fails, even for a moment after another session has made the table.
   const [tables = []] = await session.run([
     new Query(
       `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -57,31 +53,28 @@ export async function isInbox(session: Session, location: DatabaseLocation): Pro
   throw inboxOfNewerVersion(location.shown);
 }
 
-/**
- * The time that the server and this program give to each statement that makes the schema, in milliseconds. Such a statement may
- * wait for another program that makes the same schema.
- */
-const slowMs = 600_000;
+/** In milliseconds. A statement that makes the schema may wait for another program that makes the same schema. */
+const schemaMs = 600_000;
 
-/** The first key of our advisory locks, the bytes of "lead": other programs on this database may take advisory locks too. */
+/** The first key of the advisory locks of this program, the bytes of "lead", since other programs on the database may use such locks. */
 const lockClass = 0x6c656164;
 
 /**
- * Makes the schema if it is missing, even if several programs do it at once. Throws what `isInbox` throws, and
- * what the database throws, such as that the role may not.
+ * Makes the schema with its tables unless it is there, also where several programs do so at once. Throws as `isInbox` does, and the
+ * error of the database, such as that the role may not.
  */
 export async function createSchema(session: Session, location: DatabaseLocation): Promise<void> {
   const { schema } = location.url;
   const run = (texts: readonly string[]) =>
     session.run(
       texts.map((text) => new Query(text)),
-      slowMs,
+      schemaMs,
     );
-  await run(['BEGIN', 'SET LOCAL statement_timeout = 0', `SET LOCAL lock_timeout = ${slowMs}`]);
+  await run(['BEGIN', 'SET LOCAL statement_timeout = 0', `SET LOCAL lock_timeout = ${schemaMs}`]);
   try {
     const lock = new Query(`SELECT pg_advisory_xact_lock(${lockClass}, hashtext($1))`, [schema]);
-    await session.run([lock], slowMs);
-    // Another program may have done it while this one waited for the lock.
+    await session.run([lock], schemaMs);
+    // Another program may have made the schema while this one waited for the lock.
     if (!(await isInbox(session, location))) await run(await schemaStatements(session, schema));
     await run(['COMMIT']);
   } catch (error) {
@@ -90,6 +83,7 @@ export async function createSchema(session: Session, location: DatabaseLocation)
   }
 }
 
+/** The statements that make the schema, if it is missing, and its tables; also for an administrator to run. */
 export async function schemaStatements(session: Session, schema: string): Promise<readonly string[]> {
   const [namespaces = []] = await session.run([
     new Query('SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]),

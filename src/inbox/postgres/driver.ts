@@ -22,7 +22,7 @@ import {
   isServerAnswer,
   isConflict,
   isForbidden,
-  mayBeOfData,
+  mayBeCausedByData,
   isSessionLost,
   LostAnswerError,
   namesRights,
@@ -50,10 +50,10 @@ export async function openPostgresDriver(
     await pool.use(async (session) => {
       if (!isReader) await checkServer(session, location, warn);
       if (await isInbox(session, location)) return;
-      if (isReader) throw new ConfigError(`there is no inbox in ${location.shown}`, { hint: makeIt });
+      if (isReader) throw new ConfigError(`there is no inbox in ${location.shown}`, { hint: migrateHint });
       await createSchema(session, location).catch((cause: unknown) => {
         const message = `there is no inbox in ${location.shown}, and this role may not make it`;
-        throw isForbidden(cause) ? new ConfigError(message, { hint: makeIt, cause }) : cause;
+        throw isForbidden(cause) ? new ConfigError(message, { hint: migrateHint, cause }) : cause;
       });
     });
     return new PostgresDriver(pool, location, warn);
@@ -63,19 +63,21 @@ export async function openPostgresDriver(
   }
 }
 
-const makeIt = "'leads inbox migrate' with a role that may create tables makes it";
+const migrateHint = "'leads inbox migrate' with a role that may create tables makes it";
 
-/** How long a statement may take, and wait for a lock, in milliseconds: less than the wait for its answer. */
+/**
+ * In milliseconds: how long a statement may take, and wait for a lock, which is less than the session waits for an answer; and after
+ * how long without the next statement the database ends the session of a receiver that hangs, since others wait for its lock.
+ */
 const statementMs = 4500;
 const lockMs = 4000;
-
-/** After so many milliseconds without the next statement the database ends the session: its receiver hangs, and other ones wait. */
 const abandonedMs = 3000;
 
 /**
- * The statements that each transaction begins with. They make it depend on no setting of the role, the database or a pooler,
- * and leave none behind. An acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger. An
- * error writes no values into the server's log. The time is read once the lock is held, so that it never goes back.
+ * The statements with which each transaction begins. The settings hold for this transaction, whatever the role, the database or a pooler
+ * has set. An acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or `remote_apply`, which is stronger. An
+ * error writes no values into the server's log. FOR UPDATE waits until no other transaction writes. Only then the time is
+ * read, so that the times of transactions are in their order.
  */
 const beginning: readonly Query[] = [
   'BEGIN ISOLATION LEVEL READ COMMITTED',
@@ -88,14 +90,12 @@ const beginning: readonly Query[] = [
   `SELECT ${databaseTime} AS now`,
 ].map((text) => new Query(text));
 
-/** Retries after a serialization failure or a deadlock (SQLSTATE 40001, 40P01). */
 const maxConflicts = 5;
 
-/** How long a statement may take that reads, and one that removes dead rows, in milliseconds. */
+/** How long the server may send nothing while a statement reads, and while VACUUM removes the versions of deleted rows; in milliseconds. */
 const readMs = 60_000;
 const vacuumMs = 600_000;
 
-/** The tables that an erasure deletes from. */
 const erasedTables = ['deliveries', 'contents', 'results', 'forwards', 'dropped_repeats', 'leads'];
 
 const forbiddenTables = (schema: string): Query =>
@@ -106,10 +106,10 @@ const forbiddenTables = (schema: string): Query =>
     [schema],
   );
 
-/** Rows that one statement inserts at most. Other counts are made up of powers of two, so that few statements are prepared. */
-const mostRows = 64;
+/** The most rows that one statement inserts. Each inserts a power of two, so that few different statements are prepared. */
+const maxRowsInserted = 64;
 
-/** An inbox in a PostgreSQL database. The row of `meta`, which each transaction locks, lets one write at a time. */
+/** An inbox in a PostgreSQL database. Each transaction locks the row of `meta`, so that only one writes at a time. */
 class PostgresDriver implements Driver {
   readonly location: string;
   readonly dialect = postgresDialect;
@@ -121,10 +121,11 @@ class PostgresDriver implements Driver {
   readonly #schema: string;
   readonly #pool: SessionPool;
   readonly #warn: StoreOptions['warn'];
-  /** The texts of the shared SQL in PostgreSQL's form. */
+  /** The texts in PostgreSQL's form, by the shared texts of which they were made. */
   readonly #texts = new Map<string, string>();
+  /** A disk was full, and `checkWritable` has found no room since. */
   #isFull = false;
-  #isForbiddenSaid = false;
+  #hasWarnedOfRights = false;
 
   constructor(pool: SessionPool, location: DatabaseLocation, warn: StoreOptions['warn']) {
     this.location = location.shown;
@@ -137,6 +138,7 @@ class PostgresDriver implements Driver {
     return raw(databaseTime);
   }
 
+  /** Runs the work once more where nothing of it was committed: after conflicts, and on another session where this one was lost. */
   async write<T>(work: (start: Start) => Work<T>): Promise<T> {
     let isRetried = false;
     for (let conflicts = 0; ;) {
@@ -152,8 +154,8 @@ class PostgresDriver implements Driver {
   }
 
   writeFailure(error: unknown): WriteFailure {
-    if (isForbidden(error) && !this.#isForbiddenSaid) {
-      this.#isForbiddenSaid = true;
+    if (isForbidden(error) && !this.#hasWarnedOfRights) {
+      this.#hasWarnedOfRights = true;
       this.#warn({
         kind: 'postgres-forbids-storing',
         message: `the database of ${this.location} does not let this role store deliveries (${messageOf(error)}): they are answered 503`,
@@ -162,7 +164,7 @@ class PostgresDriver implements Driver {
     }
     return {
       error: cannotWrite(this.location, error),
-      cause: mayBeOfData(error) ? 'data' : 'database',
+      cause: mayBeCausedByData(error) ? 'data' : 'database',
       mayBeStored: error instanceof LostAnswerError,
     };
   }
@@ -189,8 +191,8 @@ class PostgresDriver implements Driver {
   }
 
   /**
-   * A transaction that stores nothing needs few rights and little room: the rights of a delivery are looked at, and once a disk
-   * was full, as much as a delivery may have is written.
+   * A transaction that stores nothing needs few rights and little room. So this looks at the rights that storing a delivery needs, and,
+   * once a disk was full, writes as much as the largest delivery has.
    */
   async checkWritable(): Promise<void> {
     const [row] = await this.#ask(forbiddenTables(this.#schema));
@@ -208,12 +210,12 @@ class PostgresDriver implements Driver {
   beginErasure(): void {}
 
   async overwrite(): ReturnType<Driver['overwrite']> {
-    const missed = await this.#pool.use((session) => this.#vacuum(session));
-    const outOfReach = missed === undefined ? this.outOfReach : [missed, ...this.outOfReach];
+    const notVacuumed = await this.#pool.use((session) => this.#vacuum(session));
+    const outOfReach = notVacuumed === undefined ? this.outOfReach : [notVacuumed, ...this.outOfReach];
     return { remains: undefined, outOfReach };
   }
 
-  /** The database does that by itself (autovacuum), and while others write. */
+  /** The database frees room by itself (autovacuum), while others write. */
   compact(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
@@ -236,14 +238,14 @@ class PostgresDriver implements Driver {
       let unsent: readonly Query[] = [];
       let step = steps.next();
       while (step.done !== true) {
-        const queries = step.value.map((statement) => this.#queriesOf([statement]));
-        const sent = [...unsent, ...queries.flat()];
+        const queriesOfEach = step.value.map((statement) => this.#queriesOf([statement]));
+        const queries = [...unsent, ...queriesOfEach.flat()];
         if (step.value.every(givesNoRows)) {
-          unsent = sent;
+          unsent = queries;
           step = steps.next(step.value.map(() => []));
         } else {
-          const rows = await session.run(sent);
-          step = steps.next(lastOfEach(queries, rows.slice(unsent.length)));
+          const rows = await session.run(queries);
+          step = steps.next(lastOfEach(queriesOfEach, rows.slice(unsent.length)));
           unsent = [];
         }
       }
@@ -251,7 +253,7 @@ class PostgresDriver implements Driver {
       await commit(session, unsent);
       return step.value;
     } catch (error) {
-      // The database rolls a transaction back whose session is gone. A COMMIT after a failed statement has done that.
+      // A COMMIT after a failed statement rolls back, and so does the end of the session.
       if (!isEnding) await session.run([new Query('ROLLBACK')]).catch(() => session.drop());
       throw error;
     }
@@ -267,7 +269,7 @@ class PostgresDriver implements Driver {
   #insertionsOf({ into, rows }: Insertion): readonly Query[] {
     const queries: Query[] = [];
     for (let first = 0; first < rows.length;) {
-      const count = Math.min(mostRows, 2 ** Math.floor(Math.log2(rows.length - first)));
+      const count = Math.min(maxRowsInserted, 2 ** Math.floor(Math.log2(rows.length - first)));
       const part = rows.slice(first, first + count);
       const row = `(${Array(part[0]?.length).fill('?').join(',')})`;
       const text = this.#textOf(`INSERT INTO @${into} VALUES ${Array(count).fill(row).join(',')}`);
@@ -283,14 +285,15 @@ class PostgresDriver implements Driver {
     return text;
   }
 
+  /** Removes the versions of deleted rows, which PostgreSQL calls dead. Resolves to why it did not; undefined when it did. */
   async #vacuum(session: Session): Promise<string | undefined> {
     const unowned = new Query(
       `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE nspname = $1 AND relname = ANY(string_to_array($2, ',')) AND NOT pg_catalog.pg_has_role(relowner, 'USAGE')`,
       [this.#schema, erasedTables.join(',')],
     );
-    const [owned = []] = await session.run([unowned]);
-    if (owned.length > 0) {
+    const [unownedTables = []] = await session.run([unowned]);
+    if (unownedTables.length > 0) {
       return 'its dead rows go with VACUUM, which only the owner of the tables may run';
     }
     try {
@@ -305,6 +308,7 @@ class PostgresDriver implements Driver {
   }
 }
 
+/** Only what the server itself answers shows that nothing was committed: after any other failure the work must not run again. */
 async function commit(session: Session, statements: readonly Query[]): Promise<void> {
   try {
     await session.run([...statements, new Query('COMMIT')]);
@@ -318,7 +322,7 @@ const givesNoRows = (statement: Statement): boolean =>
   !(statement instanceof Query) ||
   (/^\s*(INSERT|UPDATE|DELETE)\b/.test(statement.text) && !/\bRETURNING\b/.test(statement.text));
 
-/** The rows of the last one of several queries that one statement became. */
+/** The rows for each statement: those of the last of the queries that it became. */
 function lastOfEach(queries: readonly (readonly Query[])[], rows: readonly Rows[]): readonly Rows[] {
   let end = 0;
   return queries.map(({ length }) => {

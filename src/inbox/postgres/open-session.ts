@@ -25,9 +25,10 @@ import { passwordFromFile } from './connection/password-file.ts';
 import { Session } from './session.ts';
 
 /**
- * Opens a session on the first host that is what the URL asks for, in its order. The sockets are opened here, and not by the
- * library, for three reasons: it would try hosts that are all down without an end, go on with a server that offers no encryption,
- * and connect again by itself with a password and certificates that may be out of date. Throws a `ConfigError` or a `DatabaseUnavailableError`.
+ * Opens a session on the first host, in the order of the URL, that can be used and is what the URL asks for. The sockets are opened
+ * here, and not by the library `postgres`, for three reasons: the library would try hosts that are all down without an end, go on
+ * unencrypted where a server offers no TLS, and connect again by itself, with a password and certificates that may have changed. Throws
+ * a `ConfigError` or a `DatabaseUnavailableError`.
  */
 export async function openSession(location: DatabaseLocation): Promise<Session> {
   const failures: LeadsError[] = [];
@@ -39,18 +40,23 @@ export async function openSession(location: DatabaseLocation): Promise<Session> 
       failures.push(error);
     }
   }
-  const [first] = failures;
-  if (first === undefined || failures.length === 1) throw first ?? new Error('a URL without a host');
-  const reasons = failures.map(({ message }) => message).join('; ');
-  const message = `none of the ${failures.length} hosts of the database can be used: ${reasons}`;
-  // When every host that answers refuses for good, as with a wrong password, it does not help to wait for hosts that are down.
-  const answered = failures.filter(({ kind }) => kind !== 'database-unreachable');
-  const isTransient =
-    answered.length === 0 || answered.some((failure) => failure instanceof DatabaseUnavailableError);
-  const details = { hint: first.details.hint, cause: first };
-  throw isTransient ? new DatabaseUnavailableError(message, details) : new ConfigError(message, details);
+  throw noHostError(failures);
 }
 
+function noHostError(failures: readonly LeadsError[]): Error {
+  const [first] = failures;
+  if (first === undefined || failures.length === 1) return first ?? new Error('a URL without a host');
+  const reasons = failures.map(({ message }) => message).join('; ');
+  const message = `none of the ${failures.length} hosts of the database can be used: ${reasons}`;
+  const details = { hint: first.details.hint, cause: first };
+  // When every host that answers refuses for good, as with a wrong password, it does not help to wait for hosts that are down.
+  const answered = failures.filter(({ kind }) => kind !== 'database-unreachable');
+  const mayWorkLater =
+    answered.length === 0 || answered.some((failure) => failure instanceof DatabaseUnavailableError);
+  return mayWorkLater ? new DatabaseUnavailableError(message, details) : new ConfigError(message, details);
+}
+
+/** Runs work in a session of its own, without a pool. */
 export async function withSession<T>(
   location: DatabaseLocation,
   work: (session: Session) => Promise<T>,
@@ -66,8 +72,8 @@ export async function withSession<T>(
 }
 
 /**
- * Takes user and password of another URL for the same database, once the database has let them in. False: they are in use
- * already. Throws a `ConfigError` or a `DatabaseUnavailableError`, and changes nothing.
+ * Replaces user and password in the location by those of another URL for the same database, once the database has accepted them.
+ * Resolves to false where they are in use already. Throws a `ConfigError` or a `DatabaseUnavailableError`, and changes nothing then.
  */
 export async function renewCredentials(location: DatabaseLocation, urlText: string): Promise<boolean> {
   const { url } = location;
@@ -88,6 +94,7 @@ export async function renewCredentials(location: DatabaseLocation, urlText: stri
   return true;
 }
 
+/** Connects to the host, with TLS inside of the plain connection if the URL asks for it, and logs in. One time-out is for all of this. */
 async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<Session> {
   const { url } = location;
   const password = await passwordFor(host, location);
@@ -96,27 +103,27 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
   const socket = isSocket
     ? connect(`${name}/.s.PGSQL.${port}`)
     : connect({ ...addressAttempts, host: name, port });
-  // The TLS socket joins the plain one below it: the session uses the last of them, and a time-out ends both.
-  const sockets = [socket];
-  const end = (fault?: Error): void => {
-    for (const each of sockets.toReversed()) each.destroy(fault);
+  let outermost: Socket = socket;
+  const close = (fault?: Error): void => {
+    outermost.destroy(fault);
+    socket.destroy(fault);
   };
   const timeOut = new ConnectionError(`no answer in ${url.connectTimeoutMs / 1000} s`);
-  const timer = setTimeout(() => end(timeOut), url.connectTimeoutMs);
+  const timer = setTimeout(() => close(timeOut), url.connectTimeoutMs);
   try {
     socket.setNoDelay(true);
     socket.setKeepAlive(true, keepAliveMs);
     await nextEvent(socket, 'connect');
     if (tls !== undefined) {
       await askForTls(socket);
-      sockets.push(connectSecurely({ ...tls, socket }));
-      await nextEvent(sockets.at(-1) ?? socket, 'secureConnect');
+      outermost = connectSecurely({ ...tls, socket });
+      await nextEvent(outermost, 'secureConnect');
     }
-    const session = new Session(sockets.at(-1) ?? socket, { url, password });
-    checkState(await session.begin(), host, url);
+    const session = new Session(outermost, { url, password });
+    checkRole(await session.begin(), host, url);
     return session;
   } catch (error) {
-    end();
+    close();
     if (error instanceof LeadsError) throw error;
     throw openingError(error, { url, host, hasPassword: password !== undefined });
   } finally {
@@ -131,30 +138,31 @@ async function passwordFor(host: DatabaseHost, location: DatabaseLocation): Prom
   );
 }
 
-function checkState(row: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {
-  const isStandby = row['is_standby'] === true;
-  const isReadOnly = sessionAttributes === 'read-write' && row['read_only'] === 'on';
-  if (sessionAttributes === 'any' || !(isStandby || isReadOnly)) return;
-  const state = isStandby ? 'a standby' : 'read-only';
-  throw new DatabaseUnavailableError(`the database on ${hostText(host)} is ${state}`, {
+/** Throws where the host is not what `target_session_attrs` asks for. `primary` allows a primary that is set to be read-only. */
+function checkRole(state: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {
+  if (sessionAttributes === 'any') return;
+  const isStandby = state['is_standby'] === true;
+  const isReadOnly = state['read_only'] === 'on';
+  if (!isStandby && !(isReadOnly && sessionAttributes === 'read-write')) return;
+  const role = isStandby ? 'a standby' : 'read-only';
+  throw new DatabaseUnavailableError(`the database on ${hostText(host)} is ${role}`, {
     hint: `target_session_attrs=${sessionAttributes} in the URL asks for another`,
   });
 }
 
-/** A peer that vanished is noticed on idle connections, too. */
+/** With keep-alive, a peer that vanished is noticed on idle connections as well. */
 const keepAliveMs = 30_000;
 
-/** PostgreSQL, "Message Formats": SSLRequest. */
+/** The message SSLRequest (PostgreSQL, "Message Formats"): its length, 8, and the code 80877103. The answer is one byte, S or N. */
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
-const takesTls = 'S'.charCodeAt(0);
+const offersTls = 'S'.charCodeAt(0);
 
-/** Rejects with a `ConnectionError` for a server that does not offer TLS. */
 async function askForTls(socket: Socket): Promise<void> {
   const answered = nextEvent(socket, 'data');
   socket.write(sslRequest);
   const [answer] = (await answered) as [Buffer];
-  // More than the one byte would be unencrypted bytes of an attacker in between (CVE-2021-23222).
-  if (answer.length !== 1 || answer[0] !== takesTls)
+  // More bytes than the one would come unencrypted from an attacker on the way (CVE-2021-23222).
+  if (answer.length !== 1 || answer[0] !== offersTls)
     throw new ConnectionError('it does not offer TLS', 'no TLS');
 }
 
@@ -162,7 +170,7 @@ async function askForTls(socket: Socket): Promise<void> {
 function nextEvent(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
     const onClose = (): void => reject(connectionClosed());
-    // This listener is never removed: node ends the process for an error that no listener gets.
+    // This listener stays: node ends the process for an error that no listener gets.
     socket.on('error', reject);
     socket.once('close', onClose);
     socket.once(event, (...values: unknown[]) => {

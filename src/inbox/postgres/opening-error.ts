@@ -10,8 +10,8 @@ interface Attempt {
 }
 
 /**
- * Makes the error of a connection that could not be opened: a `ConfigError` when a setting or the server has to be changed, and a
- * `DatabaseUnavailableError` otherwise.
+ * Makes the error for a connection that could not be opened, of a SQLSTATE or a code of node: a `ConfigError` when a setting or the server
+ * has to be changed, and a `DatabaseUnavailableError` when the same may work later.
  */
 export function openingError(error: unknown, { url, host: address, hasPassword }: Attempt): LeadsError {
   if (error instanceof ConfigError) return error;
@@ -86,6 +86,5 @@ const isItRunning = 'is PostgreSQL running there?';
 const passwordPlaces = 'it is looked for in the URL, PGPASSWORD, and PGPASSFILE or ~/.pgpass';
 const unknownAuthority = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE/;
 
-/** Host and port as a person writes them. */
 export const hostText = ({ name, port, isSocket }: DatabaseHost): string =>
   isSocket ? `${name}/.s.PGSQL.${port}` : `${name.includes(':') ? `[${name}]` : name}:${port}`;

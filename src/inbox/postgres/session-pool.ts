@@ -3,21 +3,27 @@ import type { DatabaseLocation } from './connection/database-location.ts';
 import { openSession } from './open-session.ts';
 import type { Session } from './session.ts';
 
-interface Waiting {
+interface WaitingCaller {
   readonly begin: () => void;
   readonly reject: (error: Error) => void;
 }
 
 const longestWaitMs = 5000;
 
-/** Sessions that are opened when they are needed, and lent to one user at a time. */
+/**
+ * Lends each session to one caller at a time. A caller first waits for its turn, since only so many may have a session. It gets one
+ * that is idle, or a new one, and gives it back; then the next caller that waits has its turn.
+ */
 export class SessionPool {
   readonly #location: DatabaseLocation;
   readonly #maxSessions: number;
+  /** Sessions that were given back. They may have been closed since then, or have a login that was renewed. */
   readonly #idle = new Set<Session>();
-  readonly #waiting = new Set<Waiting>();
+  /** Sessions that are closing; `close` waits for them. */
   readonly #closings = new Set<Promise<void>>();
-  #users = 0;
+  /** How many callers have their turn, and those that wait for it, in order. */
+  #callers = 0;
+  readonly #waiting = new Set<WaitingCaller>();
   #isClosed = false;
 
   constructor(location: DatabaseLocation, maxSessions = 6) {
@@ -31,21 +37,16 @@ export class SessionPool {
    * not let this user in any more; and otherwise with what `work` threw.
    */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    await this.#turn();
+    await this.#waitForTurn();
     try {
-      const session = this.#idleSession() ?? (await this.#opened());
+      const session = this.#takeIdle() ?? (await openSession(this.#location));
       try {
         return await work(session);
       } finally {
         this.#giveBack(session);
       }
     } finally {
-      const [next] = this.#waiting;
-      if (next === undefined) this.#users -= 1;
-      else {
-        this.#waiting.delete(next);
-        next.begin();
-      }
+      this.#endTurn();
     }
   }
 
@@ -54,28 +55,37 @@ export class SessionPool {
     this.#isClosed = true;
     for (const { reject } of this.#waiting) reject(closedError());
     for (const session of this.#idle) this.#end(session);
+    this.#idle.clear();
     await Promise.all(this.#closings);
   }
 
-  /** Resolves when there are fewer users than sessions may be open: the caller is one of them from then on. */
-  async #turn(): Promise<void> {
+  async #waitForTurn(): Promise<void> {
     if (this.#isClosed) throw closedError();
-    if (this.#users < this.#maxSessions) {
-      this.#users += 1;
+    if (this.#callers < this.#maxSessions) {
+      this.#callers += 1;
       return;
     }
     const message = `all ${this.#maxSessions} connections to the database were in use for ${longestWaitMs / 1000} s`;
     await new Promise<void>((begin, reject) => {
-      const waiting = { begin, reject };
-      this.#waiting.add(waiting);
+      const caller = { begin, reject };
+      this.#waiting.add(caller);
       setTimeout(() => {
-        this.#waiting.delete(waiting);
+        this.#waiting.delete(caller);
         reject(new DatabaseUnavailableError(message));
       }, longestWaitMs).unref();
     });
   }
 
-  #idleSession(): Session | undefined {
+  #endTurn(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) this.#callers -= 1;
+    else {
+      this.#waiting.delete(next);
+      next.begin();
+    }
+  }
+
+  #takeIdle(): Session | undefined {
     for (const session of this.#idle) {
       this.#idle.delete(session);
       if (session.url !== this.#location.url) this.#end(session);
@@ -84,20 +94,13 @@ export class SessionPool {
     return undefined;
   }
 
-  async #opened(): Promise<Session> {
-    const session = await openSession(this.#location);
-    session.onClose(() => void this.#idle.delete(session));
-    return session;
-  }
-
   #giveBack(session: Session): void {
-    if (session.isClosed) return;
     if (this.#isClosed) this.#end(session);
     else this.#idle.add(session);
   }
 
   #end(session: Session): void {
-    this.#idle.delete(session);
+    if (session.isClosed) return;
     const closing = session.close().finally(() => this.#closings.delete(closing));
     this.#closings.add(closing);
   }

@@ -3,12 +3,13 @@ import postgres from 'postgres';
 import type { Secret } from '../../secret.ts';
 import type { Row, Rows, Value } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
-import { brokenConnection, connectionClosed, DatabaseError, ConnectionError } from './database-errors.ts';
+import { sessionError, connectionClosed, DatabaseError, ConnectionError } from './database-errors.ts';
 import type { DatabaseUrl } from './connection/database-url.ts';
 
-const usualAnswerMs = 5000;
+const defaultAnswerMs = 5000;
 
-/** PostgreSQL's numbers of its types (`pg_type.dat`). The type 0 leaves it to the statement. */
+/** PostgreSQL's numbers of its types (`pg_type.dat`), and 0, with which PostgreSQL finds the type of a parameter by itself. */
+const unspecified = 0;
 const types = { bytea: 17, int8: 20, text: 25, numeric: 1700 } as const;
 
 const typeOf = (value: Exclude<Value, null>): number => {
@@ -16,7 +17,7 @@ const typeOf = (value: Exclude<Value, null>): number => {
   return typeof value === 'string' ? types.text : types.bytea;
 };
 
-/** A statement whose parameters have the types of the columns that they go into. */
+/** A statement whose parameters get the types of the columns into which they are inserted, and not those of their values. */
 export class ColumnQuery extends Query {}
 
 interface Login {
@@ -25,24 +26,25 @@ interface Login {
 }
 
 /**
- * A session with the database, on a socket that is open. It ends with its socket: the library would connect again, which
- * the pool does instead, with the password, the certificates and the host of that moment.
+ * A session with the database on a socket that is open, over which the library `postgres` speaks the protocol. The session ends with
+ * its socket: the library may not connect by itself, since `openSession` chooses the host, the password and the certificates.
  */
 export class Session {
   readonly url: DatabaseUrl;
   readonly #socket: Socket;
   readonly #client: postgres.Sql;
+  /** Rejects each statement that was sent and not answered so far. */
   readonly #unanswered = new Set<(closed: ConnectionError) => void>();
-  /** A pooler may run the next statement on another connection, on which nothing was prepared. */
+  /** Behind a pooler nothing is prepared, since the next statement may run on another connection; known once `begin` has resolved. */
   #isPooled = true;
 
   constructor(socket: Socket, { url, password }: Login) {
     this.url = url;
     this.#socket = socket;
     this.#client = clientOn(socket, { url, password });
-    // The library knows why and comes first, but it forgets statements that wait for the description of another one.
+    // The library rejects first, since it knows the reason; but it forgets statements that wait for the description of another one.
     socket.once('close', () =>
-      setImmediate(() => this.#unanswered.forEach((end) => end(connectionClosed()))),
+      setImmediate(() => this.#unanswered.forEach((reject) => reject(connectionClosed()))),
     );
     socket.on('timeout', () => socket.destroy(unanswered(socket)));
   }
@@ -51,42 +53,37 @@ export class Session {
     return this.#socket.destroyed || this.#socket.readableEnded;
   }
 
-  onClose(closed: () => void): void {
-    this.#socket.once('close', closed);
-  }
-
   /**
-   * Logs in, and finds out what the server is. The server is told to plan each statement each time, unless a pooler is before it: a plan that was made
-   * while the tables were empty would read them whole.
+   * Logs in, and gives the state of the server. Where the process that answers is not the one that the login named, a pooler is between.
+   * Otherwise the server is told to plan each statement each time: a plan from when the tables were empty would read them whole.
    */
   async begin(): Promise<Row> {
-    const state = await this.#ask(sessionState);
-    const [row = {}] = state;
-    this.#isPooled = row['pid'] !== state.state.pid;
+    const rows = await this.#ask(sessionState);
+    const [row = {}] = rows;
+    this.#isPooled = row['pid'] !== rows.state.pid;
     if (!this.#isPooled) await this.#ask(planEachTime);
     return row;
   }
 
   /**
-   * Sends statements without waiting between them, and gives the rows of each. Where one fails, those behind it have run, or
-   * failed as well inside a transaction. `answerMs`: how long they may go without a byte of answer.
+   * Sends statements without waiting between them, and gives the rows of each. Where one fails, those after it have run all the same, or
+   * failed as well inside a transaction. `answerMs`: how long the server may send nothing.
    */
-  async run(statements: readonly Query[], answerMs = usualAnswerMs): Promise<readonly Rows[]> {
+  async run(statements: readonly Query[], answerMs = defaultAnswerMs): Promise<readonly Rows[]> {
     this.#socket.setTimeout(answerMs);
-    // In order, so that the first failure is the one that the others follow from.
-    const ends = await Promise.allSettled(statements.map((statement) => this.#answer(statement)));
+    const results = await Promise.allSettled(statements.map((statement) => this.#answerOrClose(statement)));
     this.#socket.setTimeout(0);
-    return ends.map((end) => {
-      if (end.status === 'fulfilled') return end.value;
-      const broken = brokenConnection(end.reason);
-      if (broken === undefined) throw end.reason;
+    // The first failure in order is the cause of the later ones.
+    return results.map((result) => {
+      if (result.status === 'fulfilled') return result.value;
+      const broken = sessionError(result.reason);
+      if (broken === undefined) throw result.reason;
       this.drop();
       throw broken;
     });
   }
 
-  /** Rejects also where the library settles nothing once the connection has closed. */
-  #answer(statement: Query): Promise<Rows> {
+  #answerOrClose(statement: Query): Promise<Rows> {
     return new Promise((resolve, reject) => {
       this.#unanswered.add(reject);
       void this.#ask(statement)
@@ -95,6 +92,7 @@ export class Session {
     });
   }
 
+  /** Closes the connection without a word to the server, which rolls an open transaction back. */
   drop(): void {
     this.#socket.destroy();
   }
@@ -107,7 +105,7 @@ export class Session {
   async #ask(statement: Query): Promise<postgres.RowList<Row[]>> {
     const values = statement.values.map((value) => {
       if (value === null) return null;
-      return this.#client.typed(value, statement instanceof ColumnQuery ? 0 : typeOf(value));
+      return this.#client.typed(value, statement instanceof ColumnQuery ? unspecified : typeOf(value));
     });
     try {
       if (this.isClosed) throw connectionClosed();
@@ -130,16 +128,17 @@ const sessionState = new Query(`SELECT current_setting('transaction_read_only') 
 
 const planEachTime = new Query(`SELECT set_config('plan_cache_mode', 'force_custom_plan', false)`);
 
+/** Makes the library use this socket, once, and nothing from the environment: what is left out here it would read from there. */
 function clientOn(socket: Socket, { url, password }: Login): postgres.Sql {
-  let isTaken = false;
+  let isUsed = false;
   const options = {
     socket: (): Socket => {
-      if (isTaken || socket.destroyed) throw connectionClosed();
-      isTaken = true;
+      if (isUsed || socket.destroyed) throw connectionClosed();
+      isUsed = true;
       return socket;
     },
     user: url.user,
-    // This is what SASLprep does, but for rare characters. It is a function, since the library looks into the environment for an empty text.
+    // SASLprep (RFC 4013) does the same but for rare characters. An empty text, unlike a function, would make the library read PGPASSWORD.
     pass: () => (password?.reveal() ?? '').normalize('NFKC'),
     database: url.database,
     connection: {
@@ -151,11 +150,10 @@ function clientOn(socket: Socket, { url, password }: Login): postgres.Sql {
     max: 1,
     fetch_types: false,
     backoff: () => 0,
-    // The pool looks after all of this.
+    // These limits are of the pool and of `openSession`.
     ...{ idle_timeout: null, max_lifetime: null, connect_timeout: null, keep_alive: null },
-    // The library takes what is left out from the environment: PGSSL, PGDEBUG and others, which libpq does not know.
     ...{ ssl: false, sslnegotiation: null, debug: false, prepare: true, publications: '', max_pipeline: 100 },
-    // PGTARGETSESSIONATTRS would be obeyed, and its value `any` refused. This one refuses no server if there is one host.
+    // The library knows no `any`; with one host, `prefer-standby` refuses no server.
     ...{ host: [''], port: [0], target_session_attrs: 'prefer-standby' },
   };
   return postgres(options as object);
@@ -180,7 +178,7 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(unescaped, 'latin1');
 }
 
-/** The library adds the values of the statement to its errors, and PostgreSQL a detail that may show a row: neither is kept. */
+/** Makes an error of the library one of this folder, without the statement's values and PostgreSQL's detail, which may show a row. */
 function ownError(error: unknown): unknown {
   if (error instanceof postgres.PostgresError) return new DatabaseError(error.message, error.code);
   const { code } = error as { readonly code?: unknown };

@@ -6,8 +6,8 @@ import { raw, sql } from './statement.ts';
 const rowsPerStep = 10_000;
 
 /**
- * First what was removed, which is kept as sums by the minute; then what is stored, in steps, so that no read is long. What
- * is removed between two reads is in neither.
+ * Does what `Inbox.counts` says: first come the deliveries that were removed, which are stored as counts by the minute, and then
+ * the stored ones, in steps, so that no read takes long. A delivery that is removed between two reads is in neither.
  */
 export async function* deliveryCounts(
   driver: Driver,
@@ -15,7 +15,7 @@ export async function* deliveryCounts(
 ): AsyncGenerator<readonly DeliveryCount[]> {
   const { dialect } = driver;
   const usingIndex = dialect.byIndex('counted');
-  const partOf = (time: string) =>
+  const partOf = (time: 'minute' | 'received_at') =>
     sql`(${raw(time)} - CAST(${since} AS BIGINT)) / CAST(${partMs} AS BIGINT) AS part`;
   const removed = await driver.read(
     sql`SELECT ${partOf('minute')}, verdict, reason, source, attempt AS attempts, CAST(SUM(count) AS BIGINT) AS count
@@ -24,12 +24,12 @@ export async function* deliveryCounts(
   yield removed.map((row) => ({ ...countOf(row), isRemoved: true }));
   if (onlyRemoved) return;
   for (let from = since; from < until;) {
-    const [next] = await driver.read(
+    const [afterStep] = await driver.read(
       sql`SELECT received_at AS at FROM @deliveries${usingIndex} WHERE received_at >= ${from} AND received_at < ${until}
         ORDER BY received_at LIMIT 1 OFFSET ${rowsPerStep}`,
     );
-    // All that came in one millisecond is counted in one step.
-    const to = Math.max(optionalNumber(next?.['at']) ?? until, from + 1);
+    // A step ends between two milliseconds, and is one long at least, however many deliveries came in it.
+    const to = Math.max(optionalNumber(afterStep?.['at']) ?? until, from + 1);
     const attempts = raw(`${dialect.smaller}(attempt, ${mostAttemptsCounted})`);
     const delay = `${dialect.larger}(0, received_at - created_at)`;
     const rows = await driver.read(

@@ -28,39 +28,47 @@ import {
 } from './row.ts';
 import { fromColumn, type Query, raw, sql, toColumn } from './statement.ts';
 
-/** Rows that are read at once: between two reads other work of this process gets its turn. */
-const pageRows = 200;
-
-/** The first page of rows with bodies, since many readers need no more, and the bytes that are read at once. */
+/**
+ * Rows are read in pages: between two reads other work of this process gets its turn. The first page is small, since many readers need
+ * no more; the next ones grow up to `maxRows`, or fewer rows where these are so large that they would fill the memory (`pageBytes`).
+ */
 const firstRows = 25;
+const maxRows = 200;
 const pageBytes = 4 * 1024 * 1024;
 
-/** How many rows to read next: more while they are small, so that bodies of a megabyte do not fill the memory. */
-const nextRows = (rows: number, bytes: number, read: number, limit: number): number =>
-  Math.max(1, Math.min(limit, rows * 2, Math.floor(pageBytes / Math.max(1, bytes / Math.max(1, read)))));
+interface ReadPage {
+  readonly rows: number;
+  readonly bytes: number;
+}
 
+/** How many rows to read after a page, which was not empty. */
+const rowsAfter = ({ rows, bytes }: ReadPage, limit: number): number =>
+  Math.max(1, Math.min(limit, rows * 2, Math.floor((pageBytes * rows) / Math.max(1, bytes))));
+
+/** Reads rows until a page is not full. `pageQuery` gets the last number so far, and how many rows it is to have. */
 async function* pages(
   driver: DatabaseReader,
-  page: (last: number | undefined, rows: number) => Query,
+  pageQuery: (lastSeq: number | undefined, limit: number) => Query,
 ): AsyncGenerator<Rows> {
-  let last: number | undefined;
+  let lastSeq: number | undefined;
   for (let limit = firstRows; ;) {
-    const rows = await driver.read(page(last, limit));
+    const rows = await driver.read(pageQuery(lastSeq, limit));
     yield rows;
     if (rows.length < limit) return;
-    last = numberOf(rows.at(-1)?.['seq']);
+    lastSeq = numberOf(rows.at(-1)?.['seq']);
     const bytes = rows.reduce((sum, row) => sum + bytesOf(row['body']).length, 0);
-    limit = nextRows(limit, bytes, rows.length, pageRows);
+    limit = rowsAfter({ rows: rows.length, bytes }, maxRows);
   }
 }
 
+/** The place of a lead in the body of its delivery; undefined where the body is the lead. */
 export function placeOf({ lead_start: start, lead_end: end }: Row): Span | undefined {
   return typeof start === 'number' && typeof end === 'number' ? { start, end } : undefined;
 }
 
 const wholeBody = sql`CASE WHEN d.first_seq IS NULL THEN d.body ELSE (SELECT c.body FROM @contents AS c WHERE c.seq = d.first_seq) END`;
 
-/** The lead's own bytes, of a row `d` of `deliveries`. */
+/** The expression for the lead's own bytes, of a row `d` of `deliveries`. SQL counts bytes from 1. */
 export const payload = sql`CASE WHEN d.lead_start IS NULL THEN d.body
   ELSE substr(${wholeBody}, d.lead_start + 1, d.lead_end - d.lead_start) END`;
 
@@ -69,10 +77,10 @@ type Content = Pick<StoredDelivery, 'headers' | 'body'>;
 const headersIn = (value: Row[string] | undefined): StoredDelivery['headers'] =>
   JSON.parse(textOf(value) || '[]') as [string, string][];
 
+/** Reads headers and bodies. It keeps the last content that several leads share, since these mostly follow each other. */
 class ContentReader {
   readonly #driver: DatabaseReader;
-  /** The leads of a delivery mostly follow each other. */
-  #last: { readonly seq: number; readonly content: Content } | undefined;
+  #lastShared: { readonly firstSeq: number; readonly content: Content } | undefined;
 
   constructor(driver: DatabaseReader) {
     this.#driver = driver;
@@ -80,12 +88,14 @@ class ContentReader {
 
   /** Reads the content of a row of `deliveries`; it is empty where a damaged file has lost it. */
   async contentOf(row: Row): Promise<Content> {
-    const seq = optionalNumber(row['first_seq']);
-    if (seq === undefined) return { headers: headersIn(row['headers']), body: bytesOf(row['body']) };
-    if (this.#last?.seq === seq) return this.#last.content;
-    const [shared] = await this.#driver.read(sql`SELECT headers, body FROM @contents WHERE seq = ${seq}`);
+    const firstSeq = optionalNumber(row['first_seq']);
+    if (firstSeq === undefined) return { headers: headersIn(row['headers']), body: bytesOf(row['body']) };
+    if (this.#lastShared?.firstSeq === firstSeq) return this.#lastShared.content;
+    const [shared] = await this.#driver.read(
+      sql`SELECT headers, body FROM @contents WHERE seq = ${firstSeq}`,
+    );
     const content = { headers: headersIn(shared?.['headers']), body: bytesOf(shared?.['body']) };
-    this.#last = { seq, content };
+    this.#lastShared = { firstSeq, content };
     return content;
   }
 
@@ -104,13 +114,13 @@ class ContentReader {
 export async function* deliveries(driver: DatabaseReader, query: InboxQuery): AsyncGenerator<StoredDelivery> {
   const { dialect } = driver;
   const contents = new ContentReader(driver);
-  const isWanted = conditions(query);
+  const filter = conditions(query);
   const results = sql`(SELECT ${dialect.list(dialect.array('label, ok, answer, at, duration_ms, kind, address'))} FROM
     (SELECT * FROM @results AS r LEFT JOIN @targets ON name = target WHERE r.seq = d.seq ORDER BY number) AS one)`;
-  const page = (last = query.before ?? Number.MAX_SAFE_INTEGER, rows: number): Query =>
-    sql`SELECT d.*, ${results} AS results FROM @deliveries AS d WHERE seq < ${last} ${isWanted}
-      ORDER BY seq DESC LIMIT ${rows}`;
-  for await (const rows of pages(driver, page)) {
+  const pageQuery = (lastSeq = query.before ?? Number.MAX_SAFE_INTEGER, limit: number): Query =>
+    sql`SELECT d.*, ${results} AS results FROM @deliveries AS d WHERE seq < ${lastSeq} ${filter}
+      ORDER BY seq DESC LIMIT ${limit}`;
+  for await (const rows of pages(driver, pageQuery)) {
     for (const row of rows) yield deliveryOf(row, await contents.contentOf(row));
   }
 }
@@ -120,11 +130,11 @@ export async function* leads(
   { state, since, until }: StoredLeadQuery,
 ): AsyncGenerator<StoredLead> {
   const contents = new ContentReader(driver);
-  const isWanted = conditions({ since, until, ...(state === undefined ? {} : { verdicts: [state] }) });
-  const page = (last = 0, rows: number): Query =>
-    sql`SELECT ${leadColumns} FROM @deliveries AS d WHERE seq > ${last} ${isWanted}
-      AND seq = (SELECT l.seq FROM @leads AS l WHERE l.id = d.lead) ORDER BY seq LIMIT ${rows}`;
-  for await (const rows of pages(driver, page)) for (const row of rows) yield contents.leadOf(row);
+  const filter = conditions({ since, until, verdicts: state && [state] });
+  const pageQuery = (lastSeq = 0, limit: number): Query =>
+    sql`SELECT ${leadColumns} FROM @deliveries AS d WHERE seq > ${lastSeq} ${filter}
+      AND seq = (SELECT l.seq FROM @leads AS l WHERE l.id = d.lead) ORDER BY seq LIMIT ${limit}`;
+  for await (const rows of pages(driver, pageQuery)) for (const row of rows) yield contents.leadOf(row);
 }
 
 const leadColumns = raw('seq, lead, received_at, source, body, headers, lead_start, lead_end, first_seq');
@@ -133,7 +143,7 @@ export async function leadsBySeq(driver: DatabaseReader, seqs: readonly number[]
   const { dialect } = driver;
   const contents = new ContentReader(driver);
   const rows = await driver.read(
-    sql`SELECT ${leadColumns} FROM ${dialect.each(seqs)} ${dialect.searched} @deliveries ON seq = CAST(asked.value AS BIGINT)`,
+    sql`SELECT ${leadColumns} FROM ${dialect.tableOf(seqs)} ${dialect.joinBySearch} @deliveries ON seq = CAST(asked.value AS BIGINT)`,
   );
   const stored: StoredLead[] = [];
   for (const row of rows) stored.push(await contents.leadOf(row));
@@ -149,6 +159,7 @@ const verdictConditions = {
   other: `(verdict = 'rejected' AND reason = '${otherEvent}')`,
 };
 
+/** The conditions of a query, each after an AND. */
 function conditions(query: InboxQuery): Query {
   const { seq, firstSeq, after, since, until, verdicts, leadId } = query;
   let all = sql``;
@@ -162,9 +173,9 @@ function conditions(query: InboxQuery): Query {
   if (until !== undefined) add(sql`received_at < ${Math.ceil(until)}`);
   if (verdicts !== undefined) {
     const listed = verdicts.map((verdict) => verdictConditions[verdict]).join(' OR ');
-    // Only a condition in these very words finds the index of the rejected ones.
-    const isUntaken = verdicts.every((verdict) => verdict === 'rejected' || verdict === 'other');
-    add(raw(`${isUntaken ? "verdict = 'rejected' AND " : ''}(${listed})`));
+    // The databases use the index `rejects` only where its own condition is a part of the query.
+    const fitsIndex = verdicts.every((verdict) => verdict === 'rejected' || verdict === 'other');
+    add(raw(`${fitsIndex ? "verdict = 'rejected' AND " : ''}(${listed})`));
   }
   if (leadId !== undefined) add(isOfLead(toColumn(leadId)));
   return all;
@@ -208,11 +219,12 @@ function deliveryOf(row: Row, { headers, body }: Content): StoredDelivery {
   };
 }
 
+/** A result as the JSON array in which it is read with its delivery. */
 type ResultRow = readonly [
   label: string | null,
   ok: number,
   answer: string,
-  at: number,
+  endedAt: number,
   durationMs: number,
   kind: AttemptKind,
   address: string | null,
@@ -231,53 +243,50 @@ const resultOf = (
   address: address ?? undefined,
 });
 
-const receiptRows = 1000;
+const maxReceipts = 1000;
 
 /**
- * Does what `Inbox.receipts` says. A page of them comes as one row of columns, since a driver takes longer to make a row's object
- * than the database to find the row, and most of a delivery is not asked for.
+ * Does what `Inbox.receipts` says. Each page comes as one row, in which the values of a column are joined: a driver takes longer to
+ * make a row's object than the database to find the row, and most of a delivery is not read here.
  */
 export async function* receipts(
   driver: DatabaseReader,
-  { since, until, withRepeats }: ReceiptQuery,
+  query: ReceiptQuery,
 ): AsyncGenerator<readonly StoredReceipt[]> {
-  const inTime = conditions({ since, until });
-  let last = Number.MAX_SAFE_INTEGER;
+  let lastSeq = Number.MAX_SAFE_INTEGER;
   for (let limit = firstRows; ;) {
-    const [row] = await driver.read(receiptsPage(driver.dialect, { last, limit, inTime, withRepeats }));
-    const page = row === undefined ? [] : receiptsIn(row);
+    const [row = {}] = await driver.read(receiptsPage(driver.dialect, query, lastSeq, limit));
+    const page = receiptsIn(row);
     if (page.length > 0) yield page;
-    if (row === undefined || page.length < limit) return;
-    last = page.at(-1)?.seq ?? 0;
-    limit = nextRows(limit, bytesOf(row['bytes']).length, page.length, receiptRows);
+    if (page.length < limit) return;
+    lastSeq = page.at(-1)?.seq ?? 0;
+    limit = rowsAfter({ rows: page.length, bytes: bytesOf(row['bytes']).length }, maxReceipts);
   }
 }
 
-interface ReceiptsPage extends Pick<ReceiptQuery, 'withRepeats'> {
-  readonly last: number;
-  readonly limit: number;
-  readonly inTime: Query;
-}
+const joinedColumns = ['seq', 'received_at', 'verdict', 'reason', 'attempt', 'source'];
 
-function receiptsPage(dialect: Dialect, { last, limit, inTime, withRepeats }: ReceiptsPage): Query {
-  const isAsked = raw(withRepeats ? 'attempt > 0' : 'attempt = 1 AND reason IS NULL');
-  const columns = ['seq', 'received_at', 'verdict', 'reason', 'attempt', 'source'];
-  const joined = columns.reduce(
-    (all, name) => sql`${all}${dialect.joined(name)} AS ${raw(`${name}s`)}, `,
-    sql``,
-  );
-  return sql`SELECT ${joined}${dialect.list('lead')} AS leads, ${dialect.joined("COALESCE(CAST(length(bytes) AS TEXT), '')")} AS lengths,
-    ${dialect.joinedBytes('bytes')} AS bytes
+function receiptsPage(
+  dialect: Dialect,
+  { since, until, withRepeats }: ReceiptQuery,
+  lastSeq: number,
+  limit: number,
+): Query {
+  const hasBytes = raw(withRepeats ? 'attempt > 0' : 'attempt = 1 AND reason IS NULL');
+  const joined = raw(joinedColumns.map((name) => `${dialect.joined(name).text} AS ${name}s`).join(', '));
+  const length = "COALESCE(CAST(length(bytes) AS TEXT), '')";
+  return sql`SELECT ${joined}, ${dialect.list('lead')} AS leads, ${dialect.joined(length)} AS lengths, ${dialect.joinedBytes('bytes')} AS bytes
     FROM (SELECT seq, received_at, lead, verdict, COALESCE(reason, '') AS reason, attempt, source,
-      CASE WHEN ${isAsked} THEN COALESCE(${payload}, ${raw(dialect.noBytes)}) END AS bytes
-      FROM @deliveries AS d${dialect.withoutIndex} WHERE seq < ${last} ${inTime} ORDER BY seq DESC LIMIT ${limit}) AS page`;
+      CASE WHEN ${hasBytes} THEN COALESCE(${payload}, ${raw(dialect.noBytes)}) END AS bytes
+      FROM @deliveries AS d${dialect.withoutIndex} WHERE seq < ${lastSeq} ${conditions({ since, until })}
+      ORDER BY seq DESC LIMIT ${limit}) AS page`;
 }
 
+/** The receipts of such a row. The bytes of all of them follow each other; a length of '' stands for no bytes. */
 function receiptsIn(row: Row): readonly StoredReceipt[] {
-  const column = (name: string): readonly string[] => textOf(row[name]).split(',');
-  const columns = ['received_ats', 'verdicts', 'reasons', 'attempts', 'sources', 'lengths'];
-  const [times = [], verdicts = [], reasons = [], attempts = [], sources = [], lengths = []] =
-    columns.map(column);
+  const valuesOf = (column: string): readonly string[] => textOf(row[column]).split(',');
+  const [times, verdicts, reasons] = [valuesOf('received_ats'), valuesOf('verdicts'), valuesOf('reasons')];
+  const [attempts, sources, lengths] = [valuesOf('attempts'), valuesOf('sources'), valuesOf('lengths')];
   const ids = JSON.parse(textOf(row['leads']) || '[]') as (string | null)[];
   const bytes = bytesOf(row['bytes']);
   let end = 0;

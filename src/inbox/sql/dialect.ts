@@ -1,35 +1,42 @@
 import type { Value } from './row.ts';
 import { type Query, raw, sql } from './statement.ts';
 
-/** All in which the SQL of SQLite and of PostgreSQL differ here. What takes an expression gets a text of our own. */
+/**
+ * All in which the SQL of SQLite and of PostgreSQL differ here. The members are texts or queries from which statements are put
+ * together; a text that a function takes, such as `column`, is SQL of our own, never a value that was received.
+ */
 export interface Dialect {
-  /** Types of columns: a text that sorts by its bytes, bytes, and a key that is a number. */
+  /** Types of columns: a text that sorts by its bytes, bytes, and a number that is the primary key. */
   readonly text: string;
   readonly bytes: string;
   readonly numberKey: string;
-  /** Behind the columns of a table that is found by its key alone. */
+  /** After the columns of a table whose rows are found by the primary key alone: they are stored in its order. */
   readonly keyed: string;
-  /** Behind those of a table whose rows change: PostgreSQL writes a changed row beside the old one where its page has room. */
+  /** After the columns of a table whose rows change: each page keeps some room, so that a changed row fits beside its old version. */
   readonly changing: string;
+  /** Names of functions of two numbers. */
   readonly larger: string;
   readonly smaller: string;
-  /** Between two tables, of which the first is gone through and the second searched. */
-  readonly searched: Query;
-  /** Behind the name of a table: the index by which it is searched. */
+  /** Joins a short table to a long one, in which the row for each row of the short one is searched by an index. */
+  readonly joinBySearch: Query;
+  /** After the name of a table: the index that SQLite has to use, or that it may use none. PostgreSQL chooses by itself. */
   byIndex(name: string): Query;
   readonly withoutIndex: Query;
-  /** Values as a table `asked` with the columns `key`, from 0, and `value`, a text. */
-  each(values: readonly Value[]): Query;
-  /** Joins all values of a column with commas; null if there is no row. `where`: those of such rows alone. */
+  /** Values as the rows of a table `asked` with the columns `key`, which counts from 0, and `value`, a text. */
+  tableOf(values: readonly Value[]): Query;
+  /**
+   * Make one value of a column in all rows, or in those for which `where` holds: a text with commas between (null without a row), the
+   * text of a JSON array, or the bytes one after another.
+   */
   joined(column: string, where?: Query): Query;
-  /** The JSON text of an array of all values of a column, and a JSON array of the columns of one row. */
   list(column: string, where?: Query): Query;
+  joinedBytes(column: string): Query;
+  /** A JSON array of some columns of one row; their names have commas between. */
   array(columns: string): string;
   readonly noBytes: string;
-  joinedBytes(column: string): Query;
   hex(column: string): Query;
   unhex(column: string): Query;
-  truth(is: boolean): Query;
+  boolean(value: boolean): Query;
 }
 
 const filtered = (where: Query | undefined): Query =>
@@ -43,10 +50,10 @@ export const sqliteDialect: Dialect = {
   changing: '',
   larger: 'MAX',
   smaller: 'MIN',
-  searched: raw('CROSS JOIN'),
+  joinBySearch: raw('CROSS JOIN'),
   byIndex: (name) => raw(` INDEXED BY ${name}`),
   withoutIndex: raw(' NOT INDEXED'),
-  each: (values) => sql`(SELECT key, value FROM json_each(${JSON.stringify(values)})) AS asked`,
+  tableOf: (values) => sql`(SELECT key, value FROM json_each(${JSON.stringify(values)})) AS asked`,
   joined: (column, where) => sql`${raw(`group_concat(${column})`)}${filtered(where)}`,
   list: (column, where) => sql`${raw(`json_group_array(${column})`)}${filtered(where)}`,
   array: (columns) => `json_array(${columns})`,
@@ -54,7 +61,7 @@ export const sqliteDialect: Dialect = {
   joinedBytes: (column) => raw(`CAST(group_concat(${column}, '') AS BLOB)`),
   hex: (column) => raw(`lower(hex(${column}))`),
   unhex: (column) => raw(`unhex(${column})`),
-  truth: (is) => raw(is ? '1' : '0'),
+  boolean: (value) => raw(value ? '1' : '0'),
 };
 
 export const postgresDialect: Dialect = {
@@ -65,10 +72,10 @@ export const postgresDialect: Dialect = {
   changing: ' WITH (fillfactor = 80)',
   larger: 'greatest',
   smaller: 'least',
-  searched: raw('JOIN'),
+  joinBySearch: raw('JOIN'),
   byIndex: () => raw(''),
   withoutIndex: raw(''),
-  each: (values) =>
+  tableOf: (values) =>
     sql`(SELECT value, ordinality - 1 AS key FROM json_array_elements_text(CAST(${JSON.stringify(values)} AS json)) WITH ORDINALITY AS e (value)) AS asked`,
   joined: (column, where) => sql`${raw(`string_agg(CAST(${column} AS text), ',')`)}${filtered(where)}`,
   list: (column, where) => sql`CAST(${raw(`json_agg(${column})`)}${filtered(where)} AS text)`,
@@ -77,5 +84,5 @@ export const postgresDialect: Dialect = {
   joinedBytes: (column) => raw(`string_agg(${column}, ''::bytea)`),
   hex: (column) => raw(`encode(${column}, 'hex')`),
   unhex: (column) => raw(`decode(${column}, 'hex')`),
-  truth: (is) => raw(is ? 'true' : 'false'),
+  boolean: (value) => raw(String(value)),
 };

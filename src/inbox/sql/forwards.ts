@@ -13,7 +13,6 @@ import { ask, fromColumn, type Query, raw, sql, type Start, toColumn, type Work 
 /** The time from which a row can be claimed. The index `due` has this expression, and is used for no other one. */
 const freeAt = ({ larger }: Dialect): Query => raw(`${larger}(due_at, claimed_until)`);
 
-/** The parameters of `Inbox.claim`; `target` is a stored name. */
 interface ClaimQuery {
   readonly target: string;
   readonly limit: number;
@@ -126,10 +125,9 @@ function endOfClaim(
   return sql`UPDATE @forwards SET claimed_until = 0, due_at = ${now + Math.round(outcome.retryInMs)} ${rowOfClaim}`;
 }
 
-/** Results of one delivery that are kept: the newest. */
-const maxResultsKept = 100;
+const maxResultsPerDelivery = 100;
 
-/** Stores the result under the next number of its delivery, unless that was pruned or erased. */
+/** Stores the result under the next number of its delivery, of which the newest are kept; not where that was pruned or erased. */
 function resultStatements(attempt: AttemptRecord, storedTarget: string): readonly Query[] {
   const { seq, result } = attempt;
   if (result === undefined) return [];
@@ -143,18 +141,17 @@ function resultStatements(attempt: AttemptRecord, storedTarget: string): readonl
       FROM (SELECT COALESCE(MAX(number), 0) + 1 AS number FROM @results WHERE seq = ${seq}) AS last
       WHERE EXISTS (SELECT 1 FROM @deliveries WHERE seq = ${seq})`,
     sql`DELETE FROM @results WHERE seq = ${seq} AND number <= (SELECT MAX(number) FROM @results WHERE seq = ${seq})
-      - CAST(${maxResultsKept} AS BIGINT)`,
+      - CAST(${maxResultsPerDelivery} AS BIGINT)`,
   ];
 }
 
-/** Leads that one transaction marks dead, so that it does not delay deliveries for long. */
-const maxGivenUp = 500;
+const maxGivenUpAtOnce = 500;
 
 /** Does what `Inbox.giveUp` says, for leads that have waited since `latestSince` or earlier and are not being sent now. */
 export function* giveUp(target: string, latestSince: number, now: number): Work<number> {
   const rows: Rows = yield* ask(
     sql`SELECT lead FROM @forwards WHERE target = ${target} AND state = 'waiting' AND since <= ${latestSince}
-      AND claimed_until <= ${now} LIMIT ${maxGivenUp}`,
+      AND claimed_until <= ${now} LIMIT ${maxGivenUpAtOnce}`,
   );
   yield rows.map(
     (row) =>
@@ -172,7 +169,7 @@ export function* makeDue(
   leadIds: readonly string[],
   { now, dueAt }: { readonly now: number; readonly dueAt: number },
 ): Work<number> {
-  const undone = sql`state <> 'done' AND lead IN (SELECT value FROM ${dialect.each(leadIds.map(toColumn))})`;
+  const undone = sql`state <> 'done' AND lead IN (SELECT value FROM ${dialect.tableOf(leadIds.map(toColumn))})`;
   const [row] = yield* ask(sql`SELECT COUNT(DISTINCT lead) AS leads FROM @forwards WHERE ${undone}`);
   yield [
     sql`UPDATE @forwards SET state = 'waiting', claim = claim + 1, tries = 0, since = ${now}, due_at = ${Math.min(now, dueAt)}

@@ -22,11 +22,10 @@ import {
 } from './row.ts';
 import { ask, type Query, raw, sql, toColumn, type Work } from './statement.ts';
 
-/** Deliveries that one transaction looks at, so that a receiver never waits long. */
 const prunedAtOnce = 500;
 
 /**
- * Looks at the next deliveries after the number `afterSeq`, and drops those received before the time `before`; a lead that waits for
+ * Looks at some deliveries after the number `afterSeq`, so that a receiver never waits long, and drops those received before the time `before`; a lead that waits for
  * a target stays, as does every id. `lastSeq`: the last number that was looked at; undefined where `afterSeq` was the last.
  */
 export function* pruneSome(
@@ -44,7 +43,7 @@ export function* pruneSome(
   if (seqs.length > 0) {
     // A dead lead cannot be sent any more once its delivery is gone.
     yield [
-      sql`DELETE FROM @forwards WHERE state = 'dead' AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.each(seqs)})`,
+      sql`DELETE FROM @forwards WHERE state = 'dead' AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(seqs)})`,
     ];
   }
   yield* dropDeliveries(dialect, seqs);
@@ -56,7 +55,7 @@ export function* pruneSome(
  * those with the same. `id`: the text of its column.
  */
 export function* trimRepeats(dialect: Dialect, id: string, differs: boolean): Work<void> {
-  const where = sql`lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.truth(!differs)}`;
+  const where = sql`lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.boolean(!differs)}`;
   const dropped = yield* dropOldest(dialect, where, maxRepeatsKept);
   if (dropped === 0) return;
   const [differing, same] = differs ? [dropped, 0] : [0, dropped];
@@ -68,7 +67,7 @@ export function* trimRepeats(dialect: Dialect, id: string, differs: boolean): Wo
 
 /** Rejected deliveries and other events are trimmed apart: neither makes room for the other. */
 export function* trimRejected(dialect: Dialect, kind: 'rejected' | 'other'): Work<void> {
-  const isOfKind = sql`(COALESCE(reason, '') = ${otherEvent}) = ${dialect.truth(kind === 'other')}`;
+  const isOfKind = sql`(COALESCE(reason, '') = ${otherEvent}) = ${dialect.boolean(kind === 'other')}`;
   yield* dropOldest(dialect, sql`verdict = 'rejected' AND ${isOfKind}`, maxRejectedKept);
 }
 
@@ -146,7 +145,7 @@ export function* eraseLeads(
   if (rejected.length > 0) {
     const deliveries: Rows = yield* ask(
       sql`SELECT seq, verdict, first_seq FROM @deliveries WHERE verdict = 'rejected'
-        AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.each(rejected)})`,
+        AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(rejected)})`,
     );
     yield* dropDeliveries(dialect, seqsOf(deliveries));
     dropped.push(...deliveries);
@@ -188,7 +187,7 @@ function* keepRemaining(firstSeq: number): Work<void> {
 /** Deletes deliveries and all that is kept for them alone, and counts them as removed. */
 export function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work<void> {
   if (seqs.length === 0) return;
-  const chosen = sql`(SELECT CAST(value AS BIGINT) FROM ${dialect.each(seqs)})`;
+  const chosen = sql`(SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(seqs)})`;
   const attempt = raw(`${dialect.smaller}(attempt, ${mostAttemptsCounted})`);
   const minute = raw(`received_at - received_at % ${removedPerMs}`);
   yield [

@@ -5,7 +5,7 @@ import type { AttemptKind, Source, VerdictKind } from '../query-types.ts';
 /** A value of a column. Numbers are whole. */
 export type Value = string | number | null | Uint8Array;
 
-/** A row that was read: SQLite gives 0 and 1 for a truth, and a blob as an ArrayBuffer where it gives several rows. */
+/** A row that was read. For a boolean SQLite gives 0 or 1, and for bytes libsql gives an ArrayBuffer where it reads several rows. */
 export type Row = Readonly<Record<string, Value | ArrayBuffer | boolean>>;
 export type Rows = readonly Row[];
 
@@ -24,7 +24,7 @@ export const bytesOf = (value: Row[string] | undefined): Uint8Array => {
   return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
 };
 
-/** Texts that the database joined with commas. */
+/** Takes texts apart that the database joined with commas. */
 export const textsIn = (joined: Row[string] | undefined): readonly string[] => {
   const text = textOf(joined);
   return text === '' ? [] : text.split(',');
@@ -38,6 +38,7 @@ export const otherEvent: OtherDelivery['reason'] = 'other_event';
 export const verdictOfRow = (stored: unknown, reason: string | undefined): VerdictKind =>
   reason === otherEvent ? 'other' : (stored as VerdictKind);
 
+/** A lead that an audit fetched is stored with the source `backfill`: to forward it repairs what was never delivered. */
 export const attemptKindOfRow = (kind: AttemptKind, source: Source): AttemptKind =>
   kind === 'forward' && source === 'backfill' ? 'repair' : kind;
 

@@ -3,12 +3,18 @@ import type { Dialect } from './dialect.ts';
 export const schemaVersion = 1;
 
 /**
- * The statements that make the tables of an inbox. Times are milliseconds since the epoch. `meta` has one row: the version, the
- * last number of a delivery, the key of what is stored as a digest, whether erased data is to be overwritten, the clock of the
- * nonces, the time at which it was noted, and by how much that time was set back so far. `leads` holds every id for ever, `seq` and `first_at` being those of its first
- * delivery; `forwards` where each lead stands at each of its targets, with the number of its last claim; `contents` headers and body of a delivery of several leads,
- * once for all of them; `removed` the counts of deliveries that were deleted; `erased` what stays of an erased lead, under a keyed
- * digest of its id.
+ * The statements that make the tables of an inbox. Times are milliseconds since the epoch.
+ *
+ * - `meta` has one row: the version; the last number of a delivery; the secret key under which ids and names are digested; whether
+ *   erased data is still to be overwritten; the time by the clock of the nonces, and the system's time, at the last transaction
+ *   (`nonces_at`, `noted_at`); and by how much the system's time was set back so far (`clock_ahead`).
+ * - `leads` has every id for ever, with the number and the time of its first delivery, how many came, and the digest of the first.
+ * - `deliveries` has a row for each lead of a delivery, and for each delivery without one. Where it has several leads, `first_seq` is
+ *   the number of the first of them, and `contents` has headers and body under that number, once for all of them.
+ * - `results` has the attempts at a delivery's targets, `removed` the counts of deliveries that were deleted, and `dropped_repeats` how
+ *   many of these were repeats of a lead. `erased` keeps what stays of an erased lead, under a keyed digest of its id.
+ * - `targets` has the label of each target, `forwards` how far each lead is at each of its targets (`forwards.ts`), and `nonces` the
+ *   digest of the body that each nonce came with.
  */
 export function schemaOf({ text, bytes, numberKey, keyed, changing, larger }: Dialect): readonly string[] {
   return [

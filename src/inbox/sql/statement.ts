@@ -1,6 +1,6 @@
 import type { Row, Rows, Value } from './row.ts';
 
-/** A statement with its values beside it: `?` stands for each of them, in order, and `@` before the name of a table. */
+/** A statement in the form that both databases share: `?` stands for each of its values, in order, and `@` marks a table's name. */
 export class Query {
   readonly text: string;
   readonly values: readonly Value[];
@@ -11,6 +11,7 @@ export class Query {
   }
 }
 
+/** Rows that are added to a table, each with a value for every column: the driver makes its own statements of them. */
 export interface Insertion {
   readonly into: string;
   readonly rows: readonly (readonly Value[])[];
@@ -19,31 +20,34 @@ export interface Insertion {
 export type Statement = Query | Insertion;
 
 /**
- * Work on a database in steps: it yields statements, gets the rows of each, and goes on. The driver of an embedded database runs
- * it at once, that of a server waits for each answer, so that one text serves both.
+ * The work of a transaction, in steps: it yields statements, and gets the rows of each of them back. It never waits by itself, so that
+ * the driver of SQLite can run it at once, while that of PostgreSQL waits for each answer.
  */
 export type Work<T> = Generator<readonly Statement[], T, readonly Rows[]>;
 
+/**
+ * The state in which a transaction begins: the last number of a delivery (`seq`), and the time in milliseconds since the epoch. `now` is by the
+ * clock that all who share the inbox have in common. `clockAhead` is by how much that clock was set back so far; `forwardsNow`, the
+ * time of the table `forwards`, has it added, so that it never goes back.
+ */
 export interface Start {
   readonly seq: number;
-  /** Milliseconds since the epoch, by the clock that all who share the inbox have in common. */
   readonly now: number;
-  /** By so much that clock was set back so far, in milliseconds. */
   readonly clockAhead: number;
-  /** `now` by the clock of `forwards`, which has that added, so that it never goes back. */
   readonly forwardsNow: number;
 }
 
-/** Makes it of the row of `meta`, read once no other transaction writes, and the time then. */
+/** `meta`: the `startColumns` of that row, read once no other transaction writes. `now`: the time at that moment. */
 export function startOf(meta: Row = {}, now: number): Start {
-  const { seq, noted_at: notedAt, clock_ahead: ahead } = meta;
-  const clockAhead = Number(ahead) + Math.max(0, Number(notedAt) - now);
+  const { seq, noted_at: lastNow, clock_ahead: lastAhead } = meta;
+  const setBackBy = Math.max(0, Number(lastNow) - now);
+  const clockAhead = Number(lastAhead) + setBackBy;
   return { seq: Number(seq), now, clockAhead, forwardsNow: now + clockAhead };
 }
 
 export const startColumns = 'seq, noted_at, clock_ahead';
 
-/** A query, whose values become parameters: no value is ever part of a text. A query within it adds its text and its values. */
+/** Makes a query of a template: a value in it becomes a parameter, never a part of the text; a query in it adds its text and values. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Query | Value)[]): Query {
   let text = strings[0] ?? '';
   const values: Value[] = [];
@@ -60,21 +64,23 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Query | V
   return new Query(text, values);
 }
 
-/** A text of our own that becomes a part of a query, such as the name of a function. */
+/** SQL of our own that becomes a part of a query, such as the name of a function. */
 export const raw = (text: string): Query => new Query(text);
 
+/** A step of one query. */
 export function* ask(query: Query): Work<Rows> {
   const [rows = []] = yield [query];
   return rows;
 }
 
 /**
- * A text of a database ends at a NUL, or may hold none, and cannot hold half a surrogate pair, so that two such ids would
- * become one: these are kept as JSON text, as is a text that looks like it.
+ * A text that no column can hold: SQLite would end it at a NUL and PostgreSQL refuse it, and half a surrogate pair has no UTF-8, so
+ * that two such ids would become one. `toColumn` stores such a text as JSON after `json:`, and one that looks like this as well.
  */
-const unsafe = /\0|^json:"|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const unstorable = /\0|^json:"|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
-export const toColumn = (text: string): string => (unsafe.test(text) ? `json:${JSON.stringify(text)}` : text);
+export const toColumn = (text: string): string =>
+  unstorable.test(text) ? `json:${JSON.stringify(text)}` : text;
 
 export const fromColumn = (text: string): string =>
   text.startsWith('json:"') ? (JSON.parse(text.slice(5)) as string) : text;

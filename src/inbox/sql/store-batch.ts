@@ -15,25 +15,21 @@ import { trimRejected, trimRepeats } from './removal.ts';
 import { bytesOf, leadHistoryOf, numberOf, type Rows, textOf, type Value } from './row.ts';
 import { ask, type Query, sql, type Work } from './statement.ts';
 
-/** First payloads that are looked up for one batch at most: others count as not compared. */
-const mostPayloads = 64;
+/** First payloads that are read for one batch: a lead beyond these counts as not compared. */
+const maxPayloads = 64;
 
-/** Reads the rows that the decision about a batch depends on. `key`: the key of the inbox, under which erased ids are digested. */
+/** Reads the rows that the decision on a batch depends on. `key`: the key of the inbox, under which erased ids are digested. */
 export function* loadStoredState(
   dialect: Dialect,
   key: Uint8Array,
   batch: readonly BatchItem[],
 ): Work<StoredState> {
   const keys = keysOf(batch);
-  const leadQueries = keys.leads.size === 0 ? [] : [leadsQuery(dialect, [...keys.leads])];
-  const nonceQueries = keys.nonces.size === 0 ? [] : [noncesQuery(dialect, [...keys.nonces])];
-  const [erasedRows = [], ...rows] = yield [
+  const [leadRows = [], nonceRows = [], someErased = []] = yield [
+    leadsQuery(dialect, [...keys.leads]),
+    noncesQuery(dialect, [...keys.nonces]),
     sql`SELECT 1 AS one FROM @erased LIMIT 1`,
-    ...leadQueries,
-    ...nonceQueries,
   ];
-  const leadRows = rows.slice(0, leadQueries.length).flat();
-  const nonceRows = rows.slice(leadQueries.length).flat();
   const leads = new Map(
     leadRows.map((row) => [textOf(row['id']), { ...leadHistoryOf(row), digest: bytesOf(row['digest']) }]),
   );
@@ -44,14 +40,14 @@ export function* loadStoredState(
     ]),
   );
   const erased =
-    erasedRows.length === 0 ? new Map<string, never>() : yield* erasedLeads(dialect, key, keys.ids());
-  if (leads.size === 0) return { leads, nonces, erased, payloads: new Map(), unpushed: new Set() };
-  const unpushed = yield* unpushedLeads(dialect, [...leads.keys()]);
-  const seqs = differingSeqs(batch, leads).slice(0, mostPayloads);
+    someErased.length === 0 ? new Map<string, never>() : yield* erasedLeads(dialect, key, keys.ids());
+  const unpushed = leads.size === 0 ? new Set<string>() : yield* unpushedLeads(dialect, [...leads.keys()]);
+  const seqs = differingSeqs(batch, leads).slice(0, maxPayloads);
   const payloads = seqs.length === 0 ? new Map<number, never>() : yield* firstPayloads(dialect, seqs);
   return { leads, nonces, erased, payloads, unpushed };
 }
 
+/** The numbers of the first deliveries of those leads that came now with other bytes. */
 function differingSeqs(batch: readonly BatchItem[], leads: StoredState['leads']): readonly number[] {
   const seqs = new Set<number>();
   for (const { id, digest } of batch.flatMap(leadsIn)) {
@@ -64,7 +60,7 @@ function differingSeqs(batch: readonly BatchItem[], leads: StoredState['leads'])
 /** Finds the leads that were fetched for no target, as an audit does, and never pushed. */
 function* unpushedLeads(dialect: Dialect, ids: readonly string[]): Work<ReadonlySet<string>> {
   const rows: Rows = yield* ask(
-    sql`SELECT id FROM ${dialect.each(ids)} ${dialect.searched} @leads ON id = asked.value
+    sql`SELECT id FROM ${dialect.tableOf(ids)} ${dialect.joinBySearch} @leads ON id = asked.value
       WHERE NOT EXISTS (SELECT 1 FROM @forwards AS f WHERE f.lead = id)
       AND EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.seq = leads.seq AND d.source = 'backfill')
       AND NOT EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.lead = id AND d.attempt > 1 AND d.source = 'push')`,
@@ -72,17 +68,18 @@ function* unpushedLeads(dialect: Dialect, ids: readonly string[]): Work<Readonly
   return new Set(rows.map((row) => textOf(row['id'])));
 }
 
-/** A single id is found without a list. */
+/** A lone delivery, the most frequent batch, needs no table of ids. */
 const leadsQuery = (dialect: Dialect, ids: readonly string[]): Query =>
   ids.length === 1
     ? sql`SELECT id, seq, first_at, attempts, digest FROM @leads WHERE id = ${ids[0] ?? ''}`
-    : sql`SELECT id, seq, first_at, attempts, digest FROM ${dialect.each(ids)} ${dialect.searched} @leads ON id = asked.value`;
+    : sql`SELECT id, seq, first_at, attempts, digest FROM ${dialect.tableOf(ids)} ${dialect.joinBySearch} @leads ON id = asked.value`;
 
 const noncesQuery = (dialect: Dialect, nonces: readonly string[]): Query =>
-  sql`SELECT nonce, digest, expires FROM ${dialect.each(nonces)} ${dialect.searched} @nonces ON nonce = asked.value`;
+  sql`SELECT nonce, digest, expires FROM ${dialect.tableOf(nonces)} ${dialect.joinBySearch} @nonces ON nonce = asked.value`;
 
 const digestsAtOnce = 500;
 
+/** Finds those of the ids whose lead was erased. */
 export function* erasedLeads(
   dialect: Dialect,
   key: Uint8Array,
@@ -93,9 +90,9 @@ export function* erasedLeads(
   const digests = [...byDigest.keys()];
   const erased = new Map<string, ErasedLead>();
   for (let i = 0; i < digests.length; i += digestsAtOnce) {
-    const some = digests.slice(i, i + digestsAtOnce);
+    const page = digests.slice(i, i + digestsAtOnce);
     const rows: Rows = yield* ask(
-      sql`SELECT asked.value AS digest, seq, first_at, attempts FROM ${dialect.each(some)} ${dialect.searched} @erased
+      sql`SELECT asked.value AS digest, seq, first_at, attempts FROM ${dialect.tableOf(page)} ${dialect.joinBySearch} @erased
         ON digest = ${dialect.unhex('asked.value')}`,
     );
     for (const row of rows) {
@@ -109,38 +106,38 @@ export function* erasedLeads(
 function* firstPayloads(dialect: Dialect, seqs: readonly number[]): Work<ReadonlyMap<number, Uint8Array>> {
   const rows: Rows = yield* ask(
     sql`SELECT d.seq, ${payload} AS payload
-      FROM ${dialect.each(seqs)} ${dialect.searched} @deliveries AS d ON d.seq = CAST(asked.value AS BIGINT)
+      FROM ${dialect.tableOf(seqs)} ${dialect.joinBySearch} @deliveries AS d ON d.seq = CAST(asked.value AS BIGINT)
       WHERE COALESCE(d.lead_end - d.lead_start, length(d.body)) <= ${maxComparedBytes}`,
   );
   return new Map(rows.map((row) => [numberOf(row['seq']), bytesOf(row['payload'])]));
 }
 
+/** `noncesNow`: the time by the clock of the nonces. */
 export function* saveChanges(dialect: Dialect, changes: Changes, noncesNow: number): Work<void> {
   const { deliveries, contents, leads, forwards, nonces, repeats, trimmed, rejectedKinds } = changes;
   const bound = [...nonces].map(([nonce, { digest, expires }]): Value[] => [nonce, digest, expires]);
-  const insertions = [
+  yield [
     { into: 'deliveries', rows: deliveries },
     { into: 'contents', rows: contents },
     { into: 'leads', rows: leads },
     { into: 'forwards', rows: forwards },
-  ].filter(({ rows }) => rows.length > 0);
-  const counted = [...repeats].map(
-    ([id, count]) => sql`UPDATE @leads SET attempts = attempts + ${count} WHERE id = ${id}`,
-  );
-  yield [...insertions, ...counted];
+    ...[...repeats].map(
+      ([id, count]) => sql`UPDATE @leads SET attempts = attempts + ${count} WHERE id = ${id}`,
+    ),
+  ];
   if (bound.length > 0) yield* bindNonces(dialect, bound, noncesNow);
   for (const { id, differs } of trimmed) yield* trimRepeats(dialect, id, differs);
   for (const kind of rejectedKinds) yield* trimRejected(dialect, kind);
 }
 
-/** Expired nonces that are removed for each one that is added: they become fewer faster than they become more. */
+/** Expired nonces that are removed for each one that is added: with more than one, they never pile up. */
 const noncesRemovedPerAdded = 2;
 
 function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now: number): Work<void> {
   const nonces = bound.map(([nonce = null]) => nonce);
   yield [
     // An expired nonce may be bound again: its old row goes first.
-    sql`DELETE FROM @nonces WHERE nonce IN (SELECT value FROM ${dialect.each(nonces)})`,
+    sql`DELETE FROM @nonces WHERE nonce IN (SELECT value FROM ${dialect.tableOf(nonces)})`,
     { into: 'nonces', rows: bound },
     sql`DELETE FROM @nonces WHERE nonce IN (SELECT nonce FROM @nonces WHERE expires <= ${now} ORDER BY expires
       LIMIT ${bound.length * noncesRemovedPerAdded})`,

@@ -1,28 +1,30 @@
-// The states of leads at their targets, for readers of the table `forwards`. `target` is the stored name of a target.
+/**
+ * Reads how far leads are at their targets (`forwards.ts`). A lead is undone at a target while it waits or is dead there. Tables name a
+ * target by its stored name; people see its label, which holds no credentials.
+ */
 import type { DatabaseReader, Driver } from '../driver.ts';
 import type { Forward, ForwardState, TargetCount } from '../inbox.ts';
 import type { StoredRef } from '../query-types.ts';
 import { targetLabel } from '../target-name.ts';
-import { numberOf, optionalNumber, type Rows, textOf, type Value } from './row.ts';
+import { numberOf, optionalNumber, type Rows, textOf } from './row.ts';
 import { fromColumn, sql, toColumn, type Work } from './statement.ts';
 
-/** Keeps a label for each name, which holds no credentials. Gives the labels of those that are new to an inbox with leads. */
+/** Stores the labels of targets that are new. Gives these labels, unless the inbox has no lead that such a target misses. */
 export function* storeLabels(
   targets: readonly string[],
   storedName: (target: string) => string,
 ): Work<readonly string[]> {
   if (targets.length === 0) return [];
-  const labels = new Map(
+  const newLabels = new Map(
     targets.map((target): [string, string] => [storedName(target), targetLabel(target)]),
   );
-  const [stored = [], leads = []] = yield [
+  const [stored = [], someLead = []] = yield [
     sql`SELECT name FROM @targets`,
     sql`SELECT 1 AS one FROM @leads LIMIT 1`,
   ];
-  for (const row of stored) labels.delete(textOf(row['name']));
-  const rows = [...labels].map(([name, label]): Value[] => [name, toColumn(label)]);
-  if (rows.length > 0) yield [{ into: 'targets', rows }];
-  return leads.length === 0 ? [] : [...labels.values()];
+  for (const row of stored) newLabels.delete(textOf(row['name']));
+  yield [{ into: 'targets', rows: [...newLabels].map(([name, label]) => [name, toColumn(label)]) }];
+  return someLead.length === 0 ? [] : [...newLabels.values()];
 }
 
 const pageRows = 1000;
@@ -31,7 +33,7 @@ const undoneTargets = (driver: DatabaseReader): Promise<Rows> =>
   driver.read(sql`SELECT name, label FROM @targets
     WHERE EXISTS (SELECT 1 FROM @forwards WHERE target = name AND state <> 'done')`);
 
-/** The leads that a target has not had, or any target where none is named: a lead once for each. */
+/** Does what `Inbox.waiting` says. */
 export async function* undoneLeads(driver: DatabaseReader, target?: string): AsyncGenerator<StoredRef> {
   const targets =
     target === undefined ? (await undoneTargets(driver)).map(({ name = null }) => textOf(name)) : [target];
@@ -49,7 +51,7 @@ export async function* undoneLeads(driver: DatabaseReader, target?: string): Asy
   }
 }
 
-/** Counts the leads that each target has not had, in the order of labels. `ownTargets`: stored names of the receiver's targets. */
+/** Does what `Inbox.targetCounts` says, in the order of labels. `ownTargets`: stored names of the receiver's targets. */
 export async function targetCounts(
   driver: DatabaseReader,
   ownTargets: readonly string[],
@@ -71,14 +73,16 @@ export async function targetCounts(
       last = waiting + dead < pageRows ? undefined : textOf(row?.['last']);
     }
     const target = fromColumn(textOf(label));
-    // A target may have had its last lead meanwhile.
+    // The last undone leads may have been delivered meanwhile.
     if (sum.waiting + sum.dead > 0) counts.push({ target, ...sum, isOwn: ownTargets.includes(textOf(name)) });
   }
-  return counts.sort((a, b) =>
-    a.target === b.target ? Number(b.isOwn) - Number(a.isOwn) : a.target < b.target ? -1 : 1,
-  );
+  return counts.sort((a, b) => {
+    if (a.target === b.target) return Number(b.isOwn) - Number(a.isOwn);
+    return a.target < b.target ? -1 : 1;
+  });
 }
 
+/** Does what `Inbox.forwards` says. */
 export async function forwardsOf(
   driver: Driver,
   leadIds: readonly string[],
@@ -87,7 +91,7 @@ export async function forwardsOf(
   const rows = await driver.read(
     sql`SELECT lead, label, state, tries, due_at - clock_ahead AS due_at,
         CASE WHEN claimed_until > ${driver.now()} + clock_ahead THEN 1 ELSE 0 END AS is_claimed
-      FROM ${dialect.each(leadIds.map(toColumn))} ${dialect.searched} @forwards ON lead = asked.value
+      FROM ${dialect.tableOf(leadIds.map(toColumn))} ${dialect.joinBySearch} @forwards ON lead = asked.value
         LEFT JOIN @targets ON name = target CROSS JOIN @meta ORDER BY label`,
   );
   const byLead = new Map<string, Forward[]>();

@@ -16,7 +16,8 @@ import {
 import { inMemory, type StoreOptions } from '../store-options.ts';
 import { FileHealth } from './file-health.ts';
 import type { Database, Statement } from './libsql.ts';
-import { notOverwritten, openDatabase, openReadOnly, overwriteFile, shrink } from './open-database.ts';
+import { openDatabase, openReadOnly } from './open-database.ts';
+import { notOverwritten, overwriteFile, shrink } from './overwrite-file.ts';
 import { cannotOpen, cannotRead, cannotWrite, FileFault, isBusy, sqliteCode } from './sqlite-errors.ts';
 
 type Options = Pick<StoreOptions, 'location' | 'clock' | 'warn'>;
@@ -29,9 +30,10 @@ export async function openSqliteReadOnly(location: string, clock: Clock): Promis
   return new SqliteDriver(await openReadOnly(location), { location, clock, warn: () => undefined });
 }
 
-/** These hold for the whole database: a smaller transaction would fail with the same. */
+/** With these codes a smaller transaction would fail as well. */
 const wholeDatabaseCodes = /^SQLITE_(FULL|READONLY|NOTADB|CANTOPEN|PROTOCOL|BUSY|LOCKED)/;
 
+/** An inbox in a file. Each call blocks the event loop until SQLite has answered. */
 class SqliteDriver implements Driver {
   readonly location: string;
   readonly dialect = sqliteDialect;
@@ -39,8 +41,9 @@ class SqliteDriver implements Driver {
   readonly #database: Database;
   readonly #options: Options;
   readonly #health: FileHealth;
-  readonly #file: string | undefined;
-  #lost: FileFault | undefined;
+  readonly #openedFile: string | undefined;
+  /** The file was deleted or replaced since it was opened: every later write fails. */
+  #lostFile: FileFault | undefined;
   #statements: Statements;
 
   constructor(database: Database, options: Options) {
@@ -52,7 +55,7 @@ class SqliteDriver implements Driver {
     this.#database = database;
     this.#options = options;
     this.#health = new FileHealth(options);
-    this.#file = fileAt(this.location);
+    this.#openedFile = fileIdAt(this.location);
     this.#statements = new Statements(database);
   }
 
@@ -131,11 +134,11 @@ class SqliteDriver implements Driver {
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what is thrown rejects
   async compact(): Promise<Problem | undefined> {
-    const failed = this.location === inMemory ? undefined : shrink(this.#database);
-    if (failed === undefined) return undefined;
-    const isPassing = isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL');
-    if (!isPassing) throw this.writeFailure(failed).error;
-    return notOverwritten(this.location, failed);
+    const failure = this.location === inMemory ? undefined : shrink(this.#database);
+    if (failure === undefined) return undefined;
+    const mayWorkLater = isBusy(failure) || sqliteCode(failure).startsWith('SQLITE_FULL');
+    if (!mayWorkLater) throw this.writeFailure(failure).error;
+    return notOverwritten(this.location, failure);
   }
 
   close(): Promise<void> {
@@ -150,30 +153,29 @@ class SqliteDriver implements Driver {
     }
   }
 
-  /** The database may have rolled back by itself, as it does when the disk is full. Returns what failed now. */
+  /** Rolls back unless the database has, as when the disk is full. Returns the error of that, which is more serious than the one before. */
   #rollBack(): unknown {
     this.#statements = new Statements(this.#database);
     try {
       if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
       return undefined;
-    } catch (secondError) {
-      // A rollback that failed is the more serious error.
-      return secondError;
+    } catch (rollbackError) {
+      return rollbackError;
     }
   }
 
   /**
-   * The system lets others delete or replace a file that is in use; what is then written to it is gone with the process. Throws
-   * a `FileFault` from then on for ever, and where the disk does not tell whether that happened, this time alone.
+   * The system lets others delete or replace a file that is in use; data that is then written to it is lost when the process ends. Throws
+   * a `FileFault`: from then on in every call, but only once where the disk does not tell whether that happened.
    */
   #verifyInPlace(): void {
-    if (this.#lost === undefined) {
+    if (this.#lostFile === undefined) {
       const { location: path } = this;
-      const file = fileAt(path);
-      if (file === this.#file) return;
+      const file = fileIdAt(path);
+      if (file === this.#openedFile) return;
       const change = file === undefined ? 'deleted or moved' : 'replaced';
       const hint = 'start leads again to use what is there now';
-      this.#lost = new FileFault(`${path} was ${change} while in use`, { hint });
+      this.#lostFile = new FileFault(`${path} was ${change} while in use`, { hint });
       this.#options.warn({
         kind: 'inbox-file-lost',
         message:
@@ -181,10 +183,10 @@ class SqliteDriver implements Driver {
           'and what was stored before is only in the file that is gone',
       });
     }
-    throw this.#lost;
+    throw this.#lostFile;
   }
 
-  /** A file that is gone can still be read by those who have it open, and never changes again. */
+  /** A reader that has a deleted file open would read it without an error, and never see a change. */
   #verifyReadable(): void {
     try {
       this.#verifyInPlace();
@@ -196,8 +198,8 @@ class SqliteDriver implements Driver {
 
 const startQuery = new Query(`SELECT ${startColumns} FROM @meta`);
 
-/** Identifies the file to which a path leads; undefined: it leads nowhere. Throws a `FileFault`. */
-function fileAt(path: string): string | undefined {
+/** Device and inode of the file to which a path leads; undefined where it leads to none. Throws a `FileFault`. */
+function fileIdAt(path: string): string | undefined {
   if (path === inMemory) return undefined;
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -208,8 +210,8 @@ function fileAt(path: string): string | undefined {
 }
 
 /**
- * Runs the statements of one connection, each prepared at its first use and told apart by its text. After one has thrown,
- * new ones are needed: it may throw for ever.
+ * Runs the statements of one connection. Each is prepared at its first use, and found by its text later. After a failure this object is
+ * replaced, since a prepared statement of libsql that has thrown may throw in every later call.
  */
 export class Statements {
   readonly #database: Database;
@@ -246,19 +248,19 @@ export class Statements {
   }
 }
 
-/** Rows that one statement inserts at most: a power of two. */
+/** The most rows that one statement inserts: a power of two. */
 const maxRows = 32;
 
 const maxPrepared = 32;
 
 /**
- * Inserts rows of one table together, since running a statement costs more than inserting a row. So does passing its values:
- * where all rows of a statement have the same value in a column, it is passed once.
+ * Inserts rows of one table, several with one statement, since to run a statement costs more than to insert a row. To pass a value costs
+ * as much: a value that all rows of a statement have in a column is passed once.
  */
 class RowInsertion {
   readonly #database: Database;
   readonly #table: string;
-  readonly #prepared = new Map<number, Statement>();
+  readonly #prepared = new Map<string, Statement>();
 
   constructor(database: Database, table: string) {
     this.#database = database;
@@ -272,30 +274,26 @@ class RowInsertion {
     }
   }
 
+  /** The values that all rows share come first, then the other values of each row. */
   #insertTogether(rows: readonly (readonly Value[])[]): void {
     const [first = []] = rows;
-    const differs = first.map((value, column) => rows.some((row) => row[column] !== value));
-    const values = first.filter((_, column) => differs[column] === false);
-    for (const row of rows) {
-      for (let column = 0; column < row.length; column += 1) {
-        if (differs[column] === true) values.push(row[column] ?? null);
-      }
-    }
-    this.#statement(rows.length, differs).run(values);
+    const isShared = first.map((value, column) => rows.every((row) => row[column] === value));
+    const sharedValues = first.filter((_, column) => isShared[column]);
+    const values = rows.flatMap((row) => row.filter((_, column) => isShared[column] === false));
+    this.#statement(rows.length, isShared).run([...sharedValues, ...values]);
   }
 
-  #statement(count: number, differs: readonly boolean[]): Statement {
-    const key = differs.reduce((bits, isOwn) => bits * 2 + Number(isOwn), 0) * (maxRows + 1) + count;
+  #statement(rowCount: number, isShared: readonly boolean[]): Statement {
+    const key = `${rowCount} ${isShared.map(Number).join('')}`;
     const statement = this.#prepared.get(key);
     if (statement !== undefined) return statement;
-    let next = differs.filter((isOwn) => !isOwn).length;
-    const rows = Array.from({ length: count }, () => {
-      let shared = 0;
-      const places = differs.map((isOwn) => `?${isOwn ? (next += 1) : (shared += 1)}`);
-      return `(${places.join()})`;
+    let lastNumber = isShared.filter(Boolean).length;
+    const rows = Array.from({ length: rowCount }, () => {
+      let lastShared = 0;
+      const parameters = isShared.map((shared) => `?${shared ? (lastShared += 1) : (lastNumber += 1)}`);
+      return `(${parameters.join()})`;
     });
-    const sql = `INSERT INTO ${this.#table} VALUES ${rows.join()}`;
-    const prepared = this.#database.prepare(sql);
+    const prepared = this.#database.prepare(`INSERT INTO ${this.#table} VALUES ${rows.join()}`);
     if (this.#prepared.size === maxPrepared) this.#prepared.clear();
     this.#prepared.set(key, prepared);
     return prepared;

@@ -3,7 +3,7 @@ import { ConfigError, describe } from '../../../src/errors.ts';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { parseDatabaseUrl } from '../../../src/inbox/postgres/connection/database-url.ts';
 import {
-  brokenConnection,
+  sessionError,
   cannotOpen,
   cannotWrite,
   connectionClosed,
@@ -96,11 +96,11 @@ test('why there is no connection is passed on, with its hint', () => {
 
 test('another session is tried after a cut, and not after a statement that was too slow', () => {
   const broken = [connectionClosed(), failed('ECONNRESET'), failed('57P01'), failed('25006')];
-  expect(broken.map((error) => isSessionLost(brokenConnection(error)))).toEqual([true, true, true, true]);
-  const slow = brokenConnection(new ConnectionError('a statement was not answered in 5 s'));
+  expect(broken.map((error) => isSessionLost(sessionError(error)))).toEqual([true, true, true, true]);
+  const slow = sessionError(new ConnectionError('a statement was not answered in 5 s'));
   expect(slow).toBeInstanceOf(DatabaseUnavailableError);
   expect(isSessionLost(slow)).toBe(false);
-  expect(brokenConnection(failed('23505'))).toBeUndefined();
+  expect(sessionError(failed('23505'))).toBeUndefined();
 });
 
 test('an inbox that cannot be opened is unavailable where that passes, and else a matter of configuration', () => {

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { openPostgresDriver } from '../../../src/inbox/postgres/driver.ts';
-import { DatabaseError, mayBeOfData } from '../../../src/inbox/postgres/database-errors.ts';
+import { DatabaseError, mayBeCausedByData } from '../../../src/inbox/postgres/database-errors.ts';
 import { type Row, type Rows, textOf, type Value } from '../../../src/inbox/sql/row.ts';
 import { ask, Query, raw, sql, type Start, type Work } from '../../../src/inbox/sql/statement.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
@@ -91,7 +91,7 @@ describeWithPostgres('the driver of PostgreSQL', (address) => {
         sql`SELECT ${1} + 1 AS sum, ${'a'} AS text, ${Buffer.from('b')} AS bytes, ${null} AS nothing`,
         { into: 'nonces', rows: [nonce('a', 2), nonce('b', 3), nonce('c', 4)] },
         sql`SELECT SUM(expires) AS sum, COUNT(*) AS count, MAX(nonce) > ${'a'} AS is_more FROM @nonces`,
-        sql`DELETE FROM @nonces WHERE nonce IN (SELECT value FROM ${driver.dialect.each(['a', 'x'])}) RETURNING nonce`,
+        sql`DELETE FROM @nonces WHERE nonce IN (SELECT value FROM ${driver.dialect.tableOf(['a', 'x'])}) RETURNING nonce`,
       ];
     });
     expect(all).toEqual([
@@ -360,5 +360,5 @@ it.each([
   const error = /\d/.test(code)
     ? new DatabaseError('failed', code)
     : Object.assign(new Error('failed'), { code });
-  expect(mayBeOfData(error)).toBe(isLeft);
+  expect(mayBeCausedByData(error)).toBe(isLeft);
 });

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkIntegrity } from '../../../src/inbox/sqlite/file-health.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
-import { shrink } from '../../../src/inbox/sqlite/open-database.ts';
+import { shrink } from '../../../src/inbox/sqlite/overwrite-file.ts';
 import { until } from '../../support/until.ts';
 import { open, takeOne } from '../stores.ts';
 import { all, arrivalOf, freshFile } from '../support.ts';

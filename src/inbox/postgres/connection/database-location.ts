@@ -7,13 +7,15 @@ import type { StoreOptions } from '../../store-options.ts';
 import { type DatabaseUrl, isLocal, parseDatabaseUrl, sslModeFor } from './database-url.ts';
 import type { PasswordFile } from './password-file.ts';
 
+/**
+ * The place of the database of an inbox, and the passwords to log in. `renewCredentials` replaces user and password in `url`. `passwords` are
+ * used where `url` has none: of `PGPASSWORD`, or of the file that `PGPASSFILE` names or `.pgpass` in the home directory. `file` is the file
+ * that the URL was read from, if any. `shown` is the URL for people, without the password and parameters that name files.
+ */
 export interface DatabaseLocation {
-  /** User and password may be replaced while it is in use (`renewCredentials`). */
   url: DatabaseUrl;
-  /** The variable `PGPASSWORD`, and `PGPASSFILE` or `.pgpass` in the home directory. */
   readonly passwords: { readonly environment: Secret | undefined; readonly file: PasswordFile };
   readonly file?: string | undefined;
-  /** The URL as it is shown: without password, and without parameters that name files. */
   readonly shown: string;
   readonly warn: StoreOptions['warn'];
 }
@@ -21,7 +23,7 @@ export interface DatabaseLocation {
 interface LocationOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
-  /** Does what `insecure=true` in the URL does. */
+  /** Allows an unencrypted connection to another machine, as `insecure=true` in the URL does. */
   readonly allowsPlain?: boolean;
   readonly warn: StoreOptions['warn'];
 }
@@ -33,7 +35,7 @@ const weaknesses = {
     'is NOT VERIFIED BY NAME: any machine with a certificate of that authority could stand in for it',
 };
 
-/** Reads the URL of an inbox, and rejects one that would go unencrypted to another machine. Throws a `ConfigError`. */
+/** Reads the URL of an inbox. Throws a `ConfigError`, also where a connection to another machine would be unencrypted. */
 export function databaseLocation(text: string, options: LocationOptions): DatabaseLocation {
   const { env, platform, allowsPlain, warn } = options;
   const url = parseDatabaseUrl(text, () => env['PGUSER'] || systemUser());
@@ -59,14 +61,14 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
     url,
     passwords: {
       environment: password === undefined || password === '' ? undefined : new Secret(password),
-      file: { path: env['PGPASSFILE'] || usualFile(env, platform), hasMode: platform !== 'win32' },
+      file: { path: env['PGPASSFILE'] || defaultPasswordFile(env, platform), hasMode: platform !== 'win32' },
     },
     shown: shownUrl(url),
     warn,
   };
 }
 
-/** The user that libpq takes. A container may run under a number that has no name. */
+/** The user of this process, as in libpq. In a container it may be a number without a name. */
 function systemUser(): string {
   try {
     return userInfo().username;
@@ -78,25 +80,26 @@ function systemUser(): string {
   }
 }
 
-function usualFile(env: LocationOptions['env'], platform: string): string {
+function defaultPasswordFile(env: LocationOptions['env'], platform: string): string {
   const home = homeDirectory(env);
   if (platform === 'win32') return join(env['APPDATA'] ?? home ?? '', 'postgresql', 'pgpass.conf');
   return home === undefined ? '' : join(home, '.pgpass');
 }
 
 function shownUrl({ user, hosts, database, schema }: DatabaseUrl): string {
-  const inPath = hosts.every(({ isSocket }) => !isSocket);
+  // The authority of a URL cannot hold the path of a socket: hosts and ports are parameters then.
+  const hasAuthority = hosts.every(({ isSocket }) => !isSocket);
   const authority = hosts.map(({ name, port }) => {
     const host = name.includes(':') ? `[${name}]` : name;
     return port === 5432 ? host : `${host}:${port}`;
   });
   const query = [
-    ...(inPath ? [] : [`host=${hosts.map(({ name }) => name).join(',')}`]),
-    ...(inPath || hosts.every(({ port }) => port === 5432)
+    ...(hasAuthority ? [] : [`host=${hosts.map(({ name }) => name).join(',')}`]),
+    ...(hasAuthority || hosts.every(({ port }) => port === 5432)
       ? []
       : [`port=${hosts.map(({ port }) => port).join(',')}`]),
     ...(schema === 'leads' ? [] : [`schema=${encodeURIComponent(schema)}`]),
   ];
   const tail = query.length === 0 ? '' : `?${query.join('&')}`;
-  return `postgres://${encodeURIComponent(user)}@${inPath ? authority.join(',') : ''}/${encodeURIComponent(database)}${tail}`;
+  return `postgres://${encodeURIComponent(user)}@${hasAuthority ? authority.join(',') : ''}/${encodeURIComponent(database)}${tail}`;
 }

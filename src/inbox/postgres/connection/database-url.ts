@@ -2,10 +2,10 @@ import { isLoopback } from '../../../config/base-url.ts';
 import { ConfigError } from '../../../errors.ts';
 import { Secret } from '../../../secret.ts';
 
-/** How far the connection is protected (PostgreSQL, "SSL Mode Descriptions"). */
+/** How the connection is protected (PostgreSQL, "SSL Mode Descriptions"). */
 type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
 
-/** A server for an inbox is any one that answers, or one that takes writes. */
+/** The servers that may be used (PostgreSQL, "target_session_attrs"): any, those that take writes, or those that are no standby. */
 type SessionAttributes = 'any' | 'read-write' | 'primary';
 
 export interface DatabaseHost {
@@ -14,7 +14,12 @@ export interface DatabaseHost {
   readonly isSocket: boolean;
 }
 
-/** A PostgreSQL URL, checked; nothing of it was looked up. */
+/**
+ * A PostgreSQL URL that was checked, before any name or file in it is looked up. `sslRootCert`, `sslCert` and `sslKey` are paths of
+ * PEM files; `system` as the first stands for the authorities of this machine. `connectTimeoutMs` is for each host. `ignored` has the names
+ * of parameters without an effect here. `isWaitedFor`: a command waits for a database that is down. `isInsecure` allows
+ * `sslmode=disable` beyond this machine.
+ */
 export interface DatabaseUrl {
   readonly hosts: readonly DatabaseHost[];
   readonly user: string;
@@ -22,19 +27,15 @@ export interface DatabaseUrl {
   readonly database: string;
   readonly schema: string;
   readonly sslMode: SslMode | undefined;
-  /** Paths of PEM files. `system` as the first is the machine's own authorities. */
   readonly sslRootCert: string | undefined;
   readonly sslCert: string | undefined;
   readonly sslKey: string | undefined;
   readonly sessionAttributes: SessionAttributes;
-  /** Milliseconds, for each host. */
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
   readonly options: string | undefined;
-  /** Names of parameters that say nothing to this program. */
   readonly ignored: readonly string[];
   readonly isWaitedFor: boolean;
-  /** `sslmode=disable` is meant for other machines, too. */
   readonly isInsecure: boolean;
 }
 
@@ -48,12 +49,12 @@ const parameterNames = (
   'connect_timeout application_name options insecure'
 ).split(' ');
 
-/** These parameters of libpq stand in URLs that hosts of databases give: sockets are kept alive anyway, hosts tried in order, and certificates verified. */
+/** Parameters of libpq that providers put into their URLs: without them, too, sockets are kept alive and certificates verified. */
 const ignoredNames =
   /^(channel_binding|keepalives(_idle|_interval|_count)?|tcp_user_timeout|load_balance_hosts|gssencmode|krbsrvname|sslcompression|sslsni|client_encoding|fallback_application_name)$/;
 
-/** Reads a URL in libpq's forms. `ownName`: the user where the URL names none. Throws a `ConfigError`. */
-export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseUrl {
+/** Reads a URL in libpq's forms. `defaultUser` gives the user where the URL names none. Throws a `ConfigError`. */
+export function parseDatabaseUrl(text: string, defaultUser: () => string): DatabaseUrl {
   const parts = splitUrl(text);
   const { parameters } = parts;
   for (const name of parameters.keys()) {
@@ -62,7 +63,7 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
     }
   }
   const valueOf = (name: string): string | undefined => parameters.get(name) || undefined;
-  const user = valueOf('user') ?? parts.user ?? ownName();
+  const user = valueOf('user') ?? parts.user ?? defaultUser();
   const password = valueOf('password') ?? parts.password;
   const sslKey = valueOf('sslkey');
   const sslCert = valueOf('sslcert');
@@ -108,7 +109,7 @@ function hostsOf({ hosts, parameters }: UrlParts): DatabaseHost[] {
   });
 }
 
-/** PostgreSQL would cut a longer name short in silence. */
+/** PostgreSQL cuts a longer name short without an error. */
 const longestNameBytes = 63;
 
 function schemaOf(name = 'leads'): string {
@@ -136,7 +137,7 @@ function sessionAttributesOf(attributes: string | undefined): SessionAttributes 
 }
 
 function connectTimeoutOf(seconds = '5'): number {
-  // To wait for ever, as libpq does with 0, would keep senders waiting.
+  // With 0, libpq waits for ever, and so would senders.
   if (seconds === '0') return connectTimeoutOf();
   if (/^[1-9]\d{0,3}$/.test(seconds)) return Number(seconds) * 1000;
   throw wrong(`has connect_timeout=${seconds}, which is not a number of seconds up to 9999`);
@@ -170,7 +171,7 @@ function splitUrl(text: string): UrlParts {
   if (match === null) throw wrong('does not start with postgres://');
   const [, authority = '', path = '', query = ''] = match;
   if (path.includes('@') || query.includes('@')) {
-    // The rest is a part of a password, and must not get into a message as the name of something.
+    // The text before that @ is a part of a password, which a message must not show as the name of a host or parameter.
     throw wrong('has an @ after its hosts', encoding);
   }
   const hostsStart = authority.lastIndexOf('@') + 1;
@@ -219,7 +220,7 @@ function decode(text: string, name: string): string {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return decoded;
   } catch {
-    // Said below, without the text itself.
+    // The error below does not quote the text, which may be a password.
   }
   throw wrong(`is not well percent-encoded in its ${name}`, 'write % as %25');
 }
@@ -227,8 +228,8 @@ function decode(text: string, name: string): string {
 type SslParts = Pick<DatabaseUrl, 'sslMode' | 'sslRootCert' | 'sslCert'>;
 
 /**
- * The mode that is in force for one of the hosts. Beyond this machine it is `verify-full` unless the URL says weaker; a
- * unix socket has no TLS. With `sslrootcert`, libpq's `require` verifies the authority.
+ * The mode for one of the hosts. A unix socket has no TLS. `require` with `sslrootcert` verifies the authority, as in libpq. Without
+ * `sslmode`, it is `verify-full` beyond this machine, and on it where files for TLS are named.
  */
 export function sslModeFor({ sslMode, sslRootCert, sslCert }: SslParts, host: DatabaseHost): SslMode {
   if (host.isSocket) return 'disable';

@@ -14,20 +14,22 @@ interface Account extends Pick<DatabaseUrl, 'database' | 'user'> {
 }
 
 /**
- * The password of a file in libpq's format (PostgreSQL, "The Password File"): the first line whose four fields match. A
- * missing file holds none; one that others may read is left out, as libpq does, with a warning.
+ * The password for an account from a file in libpq's format (PostgreSQL, "The Password File"). It is in the first line
+ * `host:port:database:user:password` whose first four fields match, where `*` matches everything and a backslash makes the next
+ * character a plain one. A file that others may read is ignored with a warning, as in libpq.
  */
 export async function passwordFromFile(
   file: PasswordFile,
   account: Account,
   warn: StoreOptions['warn'],
 ): Promise<Secret | undefined> {
-  const text = await readPrivately(file, warn);
+  const text = await readPrivateFile(file, warn);
   const password = text === undefined ? undefined : findPassword(text, account);
   return password === undefined ? undefined : new Secret(password);
 }
 
-async function readPrivately(
+/** Resolves to undefined where there is no such file, and with a warning where it must not be used. */
+async function readPrivateFile(
   { path, hasMode }: PasswordFile,
   warn: StoreOptions['warn'],
 ): Promise<string | undefined> {
@@ -36,7 +38,7 @@ async function readPrivately(
   try {
     const stats = await stat(path);
     if (!stats.isFile()) ignore('it is not a plain file');
-    else if (hasMode && (stats.mode & 0o077) !== 0 && !isCredential(stats))
+    else if (hasMode && (stats.mode & 0o077) !== 0 && !isOfSystemd(stats))
       ignore("others may read it; make it private with 'chmod 0600'");
     else return await readFile(path, 'utf8');
   } catch (error) {
@@ -46,11 +48,10 @@ async function readPrivately(
   return undefined;
 }
 
-/** systemd shows the access list of a credential, which belongs to root, as permissions of a group. */
-const isCredential = ({ uid, mode }: { readonly uid: number; readonly mode: number }): boolean =>
+/** A credential that systemd passes to a service belongs to root, and shows its access list as the permissions of a group. */
+const isOfSystemd = ({ uid, mode }: { readonly uid: number; readonly mode: number }): boolean =>
   uid === 0 && (mode & 0o777) === 0o440;
 
-/** Exported for the tests of the format. */
 export function findPassword(text: string, { host, database, user }: Account): string | undefined {
   const expected = [
     host.isSocket ? [host.name, 'localhost'] : [host.name],
