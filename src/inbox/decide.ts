@@ -85,13 +85,7 @@ function arrivingLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): Arr
  * The keys of the rows that a decision on the batch depends on: `leads` and `nonces` as texts of their columns, and `ids`, the ids
  * that may have been erased, in leads and in rejected deliveries. To find these takes long, and is seldom needed.
  */
-export interface BatchKeys {
-  readonly leads: ReadonlySet<string>;
-  readonly nonces: ReadonlySet<string>;
-  readonly ids: () => ReadonlySet<string>;
-}
-
-export function keysOf(batch: readonly BatchItem[]): BatchKeys {
+export function keysOf(batch: readonly BatchItem[]) {
   const leads = new Set<string>();
   const nonces = new Set<string>();
   for (const delivery of batch.flatMap(({ deliveries }) => deliveries)) {

@@ -15,7 +15,7 @@ export class ConnectionError extends Error {
   }
 }
 
-export const connectionClosed = (): ConnectionError => new ConnectionError('it closed the connection', 'cut');
+export const connectionCut = (): ConnectionError => new ConnectionError('it closed the connection', 'cut');
 
 /** An error that the database answered. Its detail, which may show a row, is not kept. */
 export class DatabaseError extends Error {

@@ -9,7 +9,7 @@ import {
   raw,
   type Statement,
   type Start,
-  startColumns,
+  metaColumns,
   startOf,
   type Work,
 } from '../sql/statement.ts';
@@ -86,7 +86,7 @@ const beginning: readonly Query[] = [
     set_config('log_parameter_max_length_on_error', '0', true),
     set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
       ELSE 'on' END, true)`,
-  `SELECT ${startColumns} FROM @meta FOR UPDATE`,
+  `SELECT ${metaColumns} FROM @meta FOR UPDATE`,
   `SELECT ${databaseTime} AS now`,
 ].map((text) => new Query(text));
 

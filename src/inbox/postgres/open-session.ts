@@ -7,12 +7,7 @@ import { unreadable } from '../../files/errors.ts';
 import { addressAttempts } from '../../http/client/http-client.ts';
 import type { Secret } from '../../secret.ts';
 import type { Row } from '../sql/row.ts';
-import {
-  cannotOpen,
-  connectionClosed,
-  DatabaseUnavailableError,
-  ConnectionError,
-} from './database-errors.ts';
+import { cannotOpen, connectionCut, DatabaseUnavailableError, ConnectionError } from './database-errors.ts';
 import { hostText, openingError } from './opening-error.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import {
@@ -169,7 +164,7 @@ async function askForTls(socket: Socket): Promise<void> {
 /** Resolves to the values of the event; rejects when the socket fails or ends before it. */
 function nextEvent(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
-    const onClose = (): void => reject(connectionClosed());
+    const onClose = (): void => reject(connectionCut());
     // This listener stays: node ends the process for an error that no listener gets.
     socket.on('error', reject);
     socket.once('close', onClose);

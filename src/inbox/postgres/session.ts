@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import type { Secret } from '../../secret.ts';
 import type { Row, Rows, Value } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
-import { sessionError, connectionClosed, DatabaseError, ConnectionError } from './database-errors.ts';
+import { sessionError, connectionCut, DatabaseError, ConnectionError } from './database-errors.ts';
 import type { DatabaseUrl } from './connection/database-url.ts';
 
 const defaultAnswerMs = 5000;
@@ -44,7 +44,7 @@ export class Session {
     this.#client = clientOn(socket, { url, password });
     // The library rejects first, since it knows the reason; but it forgets statements that wait for the description of another one.
     socket.once('close', () =>
-      setImmediate(() => this.#unanswered.forEach((reject) => reject(connectionClosed()))),
+      setImmediate(() => this.#unanswered.forEach((reject) => reject(connectionCut()))),
     );
     socket.on('timeout', () => socket.destroy(unanswered(socket)));
   }
@@ -108,7 +108,7 @@ export class Session {
       return this.#client.typed(value, statement instanceof ColumnQuery ? unspecified : typeOf(value));
     });
     try {
-      if (this.isClosed) throw connectionClosed();
+      if (this.isClosed) throw connectionCut();
       return await this.#client.unsafe<Row[]>(statement.text, values as postgres.ParameterOrJSON<never>[], {
         prepare: !this.#isPooled,
         // Without parameters the library would use the protocol that takes several statements in one text.
@@ -133,7 +133,7 @@ function clientOn(socket: Socket, { url, password }: Login): postgres.Sql {
   let isUsed = false;
   const options = {
     socket: (): Socket => {
-      if (isUsed || socket.destroyed) throw connectionClosed();
+      if (isUsed || socket.destroyed) throw connectionCut();
       isUsed = true;
       return socket;
     },
@@ -184,7 +184,7 @@ function ownError(error: unknown): unknown {
   const { code } = error as { readonly code?: unknown };
   if (code === 'SASL_SIGNATURE_MISMATCH')
     return new ConnectionError('it does not prove that it knows the password');
-  if (typeof code === 'string' && code.startsWith('CONNECTION_')) return connectionClosed();
+  if (typeof code === 'string' && code.startsWith('CONNECTION_')) return connectionCut();
   if (error instanceof ConnectionError) return new ConnectionError(error.message, error.kind);
   return error;
 }

@@ -36,13 +36,8 @@ const firstRows = 25;
 const maxRows = 200;
 const pageBytes = 4 * 1024 * 1024;
 
-interface ReadPage {
-  readonly rows: number;
-  readonly bytes: number;
-}
-
-/** How many rows to read after a page, which was not empty. */
-const rowsAfter = ({ rows, bytes }: ReadPage, limit: number): number =>
+/** How many rows to read after a page of so many rows and bytes. */
+const rowsAfter = (rows: number, bytes: number, limit: number): number =>
   Math.max(1, Math.min(limit, rows * 2, Math.floor((pageBytes * rows) / Math.max(1, bytes))));
 
 /** Reads rows until a page is not full. `pageQuery` gets the last number so far, and how many rows it is to have. */
@@ -57,7 +52,7 @@ async function* pages(
     if (rows.length < limit) return;
     lastSeq = numberOf(rows.at(-1)?.['seq']);
     const bytes = rows.reduce((sum, row) => sum + bytesOf(row['body']).length, 0);
-    limit = rowsAfter({ rows: rows.length, bytes }, maxRows);
+    limit = rowsAfter(rows.length, bytes, maxRows);
   }
 }
 
@@ -260,7 +255,7 @@ export async function* receipts(
     if (page.length > 0) yield page;
     if (page.length < limit) return;
     lastSeq = page.at(-1)?.seq ?? 0;
-    limit = rowsAfter({ rows: page.length, bytes: bytesOf(row['bytes']).length }, maxReceipts);
+    limit = rowsAfter(page.length, bytesOf(row['bytes']).length, maxReceipts);
   }
 }
 

@@ -1,20 +1,19 @@
 import type { DatabaseReader } from '../driver.ts';
-import type { ErasedLead } from '../inbox.ts';
+import type { ErasedLead, InboxReader } from '../inbox.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads } from '../query-types.ts';
 import { leadsBySeq } from './deliveries.ts';
 import { numberOf, numbersIn, type Row, textOf, textsIn } from './row.ts';
 import { fromColumn, type Query, sql, toColumn, type Work } from './statement.ts';
 import { erasedLeads } from './store-batch.ts';
 
-interface LeadReader extends ReceivedLeads {
-  readonly has: (leadIds: readonly string[]) => Promise<ReadonlySet<string>>;
-}
-
 /**
  * Reads the table `leads`, in batches. The values of a column in all rows of a batch are joined to one: a driver takes longer to make
  * a row's object than the database to find the row. `key`: the key of the inbox.
  */
-export function leadReader(driver: DatabaseReader, key: Uint8Array): LeadReader {
+export function leadReader(
+  driver: DatabaseReader,
+  key: Uint8Array,
+): ReceivedLeads & Pick<InboxReader, 'has'> {
   const { dialect } = driver;
   return {
     lookUp: (leadIds) => lookUp(driver, key, leadIds),

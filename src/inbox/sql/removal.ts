@@ -116,7 +116,8 @@ export function* eraseLeads(
   sharedBodies: readonly number[],
 ): Work<ErasedCounts> {
   const dropped: Row[] = [];
-  const erased = { ids: 0, leads: 0, waiting: 0 };
+  let knownIds = 0;
+  const counts = { leads: 0, waiting: 0 };
   for (const leadId of new Set(leadIds)) {
     const id = toColumn(leadId);
     const [[lead] = [], deliveries = [], [undone] = []] = yield [
@@ -128,9 +129,9 @@ export function* eraseLeads(
     // An id that was only rejected is erased as well: nothing of it is to be stored any more.
     const first = lead ?? deliveries[0];
     if (first === undefined) continue;
-    erased.ids += 1;
-    if (lead !== undefined) erased.leads += 1;
-    if (undone !== undefined) erased.waiting += 1;
+    knownIds += 1;
+    if (lead !== undefined) counts.leads += 1;
+    if (undone !== undefined) counts.waiting += 1;
     const { seq, firstAt, attempts } = leadHistoryOf(first);
     const digest = erasedIdDigest(key, leadId);
     yield* dropDeliveries(dialect, seqsOf(deliveries));
@@ -142,25 +143,18 @@ export function* eraseLeads(
       sql`DELETE FROM @leads WHERE id = ${id}`,
     ];
   }
-  if (rejected.length > 0) {
-    const deliveries: Rows = yield* ask(
-      sql`SELECT seq, verdict, first_seq FROM @deliveries WHERE verdict = 'rejected'
-        AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(rejected)})`,
-    );
-    yield* dropDeliveries(dialect, seqsOf(deliveries));
-    dropped.push(...deliveries);
-  }
+  const rejectedDeliveries: Rows = yield* ask(
+    sql`SELECT seq, verdict, first_seq FROM @deliveries WHERE verdict = 'rejected'
+      AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(rejected)})`,
+  );
+  yield* dropDeliveries(dialect, seqsOf(rejectedDeliveries));
+  dropped.push(...rejectedDeliveries);
   const requestsOfDropped = dropped.flatMap((row) => optionalNumber(row['first_seq']) ?? []);
-  const requests = new Set([...requestsOfDropped, ...(erased.ids > 0 ? sharedBodies : [])]);
+  const requests = new Set([...requestsOfDropped, ...(knownIds > 0 ? sharedBodies : [])]);
   for (const firstSeq of requests) yield* keepRemaining(firstSeq);
-  if (dropped.length + erased.leads > 0) yield [sql`UPDATE @meta SET overwrite_due = 1`];
+  if (dropped.length + counts.leads > 0) yield [sql`UPDATE @meta SET overwrite_due = 1`];
   const rejectedCount = dropped.filter(({ verdict }) => verdict === 'rejected').length;
-  return {
-    leads: erased.leads,
-    deliveries: dropped.length - rejectedCount,
-    rejected: rejectedCount,
-    waiting: erased.waiting,
-  };
+  return { ...counts, deliveries: dropped.length - rejectedCount, rejected: rejectedCount };
 }
 
 const seqsOf = (deliveries: Rows): readonly number[] => deliveries.map(({ seq }) => numberOf(seq));

@@ -37,7 +37,7 @@ export interface Start {
   readonly forwardsNow: number;
 }
 
-/** `meta`: the `startColumns` of that row, read once no other transaction writes. `now`: the time at that moment. */
+/** `meta`: the `metaColumns` of that row, read once no other transaction writes. `now`: the time at that moment. */
 export function startOf(meta: Row = {}, now: number): Start {
   const { seq, noted_at: lastNow, clock_ahead: lastAhead } = meta;
   const setBackBy = Math.max(0, Number(lastNow) - now);
@@ -45,7 +45,7 @@ export function startOf(meta: Row = {}, now: number): Start {
   return { seq: Number(seq), now, clockAhead, forwardsNow: now + clockAhead };
 }
 
-export const startColumns = 'seq, noted_at, clock_ahead';
+export const metaColumns = 'seq, noted_at, clock_ahead';
 
 /** Makes a query of a template: a value in it becomes a parameter, never a part of the text; a query in it adds its text and values. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Query | Value)[]): Query {

@@ -1,11 +1,4 @@
-import {
-  type BatchItem,
-  type BoundNonce,
-  type Changes,
-  keysOf,
-  leadsIn,
-  type StoredState,
-} from '../decide.ts';
+import { type BatchItem, type Changes, keysOf, leadsIn, type StoredState } from '../decide.ts';
 import { erasedIdDigest } from '../remaining-content.ts';
 import type { ErasedLead } from '../inbox.ts';
 import { payload } from './deliveries.ts';
@@ -34,7 +27,7 @@ export function* loadStoredState(
     leadRows.map((row) => [textOf(row['id']), { ...leadHistoryOf(row), digest: bytesOf(row['digest']) }]),
   );
   const nonces = new Map(
-    nonceRows.map((row): [string, BoundNonce] => [
+    nonceRows.map((row) => [
       textOf(row['nonce']),
       { digest: bytesOf(row['digest']), expires: numberOf(row['expires']) },
     ]),

@@ -4,15 +4,7 @@ import type { Clock } from '../../time/clock.ts';
 import type { Driver, WriteFailure } from '../driver.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { numberOf, type Rows, type Value } from '../sql/row.ts';
-import {
-  type Insertion,
-  Query,
-  sql,
-  type Start,
-  startColumns,
-  startOf,
-  type Work,
-} from '../sql/statement.ts';
+import { type Insertion, Query, sql, type Start, metaColumns, startOf, type Work } from '../sql/statement.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';
 import { FileHealth } from './file-health.ts';
 import type { Database, Statement } from './libsql.ts';
@@ -196,7 +188,7 @@ class SqliteDriver implements Driver {
   }
 }
 
-const startQuery = new Query(`SELECT ${startColumns} FROM @meta`);
+const startQuery = new Query(`SELECT ${metaColumns} FROM @meta`);
 
 /** Device and inode of the file to which a path leads; undefined where it leads to none. Throws a `FileFault`. */
 function fileIdAt(path: string): string | undefined {

@@ -6,7 +6,7 @@ import {
   sessionError,
   cannotOpen,
   cannotWrite,
-  connectionClosed,
+  connectionCut,
   DatabaseError,
   DatabaseUnavailableError,
   isServerAnswer,
@@ -55,7 +55,7 @@ test.each([
   [failed('ENOENT'), 'cannot be reached: there is no socket', 'is PostgreSQL running there?'],
   [failed('EAI_AGAIN'), 'cannot be reached: the name is not found', 'check its spelling, and DNS'],
   [failed('EHOSTUNREACH'), 'cannot be reached: as it says', undefined],
-  [connectionClosed(), 'cannot be reached: it closed the connection', undefined],
+  [connectionCut(), 'cannot be reached: it closed the connection', undefined],
   [failed('53300'), 'has no connection left: as it says', 'raise max_connections there'],
 ] as const)('%s may pass by itself', (error, message, hint) => {
   const thrown = opening(error);
@@ -95,7 +95,7 @@ test('why there is no connection is passed on, with its hint', () => {
 });
 
 test('another session is tried after a cut, and not after a statement that was too slow', () => {
-  const broken = [connectionClosed(), failed('ECONNRESET'), failed('57P01'), failed('25006')];
+  const broken = [connectionCut(), failed('ECONNRESET'), failed('57P01'), failed('25006')];
   expect(broken.map((error) => isSessionLost(sessionError(error)))).toEqual([true, true, true, true]);
   const slow = sessionError(new ConnectionError('a statement was not answered in 5 s'));
   expect(slow).toBeInstanceOf(DatabaseUnavailableError);
