@@ -14,9 +14,9 @@ import { writeFiles } from './write-files.mjs';
  * the files. A module that several of them need goes into the first.
  */
 const loadedTogether = {
-  // It has the modules that the entry imports, or the entry would need the files below.
+  // These are the modules that the entry imports: in one of the files below, they would make every start load that file.
   program: ['program', 'errors', 'time/clock', 'output/terminal/terminal'],
-  // What help needs of them, without commander.
+  // Help needs these modules, and does without commander.
   flags: [
     'commands/flags/command-spec',
     'commands/flags/shared-flags',
@@ -24,11 +24,11 @@ const loadedTogether = {
     'config/directories',
     'commands/help/command-help',
     'service/listing-types',
-    // Without it here, the file that lists leads would need the one below.
+    // `delivery` and `pull` import this module: in `delivery`, it would make every `pull` load that file.
     'lead/raw-lead',
   ],
   delivery: ['commands/flags/delivery-flags', 'webhook/presets'],
-  // A short command and an error print with these modules: neither needs the file that lists leads.
+  // A short command and an error print with these modules. Neither needs `pull`.
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [
     'config/load-settings',
@@ -44,7 +44,6 @@ const loadedTogether = {
     'output/table',
     'output/terminal/*',
     'lead/filter',
-    'lead/raw-lead',
   ],
 };
 
@@ -59,13 +58,14 @@ const program = await bundled(
     format: 'cjs',
     entryFileNames: 'main.cjs',
     chunkFileNames: '[name]-[hash].cjs',
-    // Code from the cache of the launcher cannot import.
+    // The launcher, bin/leads.js, runs the files as scripts, in which node does not support import().
     dynamicImportInCjs: false,
     codeSplitting: { groups: groups(loadedTogether) },
   },
 );
-// The library is built twice: an application that is built as CommonJS gets no ES modules, and the other way round.
-const [library, required] = await Promise.all(
+// The library is built twice, since an application in CommonJS cannot load ES modules everywhere, and one in ES modules should
+// not load CommonJS.
+const [libraryForImport, libraryForRequire] = await Promise.all(
   [
     ['esm', '.js'],
     ['cjs', '.cjs'],
@@ -89,10 +89,10 @@ requireModules(loadedTogether, program);
 
 const page = await bundledPage();
 
-const chunks = [...program, ...library, ...required];
+const chunks = [...program, ...libraryForImport, ...libraryForRequire];
 const licences = await licencesOf([...chunks.flatMap((chunk) => chunk.moduleIds), ...page.moduleIds]);
-// The program may run during a build. A chunk's name changes with its content, so no chunk that a running program has
-// yet to load is overwritten. Entries are written after the chunks that they name.
+// The program may run during a build. A chunk's name changes with its content, so a chunk that a running program will load later
+// is not overwritten. Entries are written after the chunks that they name.
 const ordered = [...chunks.filter(({ isEntry }) => !isEntry), ...chunks.filter(({ isEntry }) => isEntry)];
 const texts = new Map([
   ...page.files,
@@ -116,7 +116,7 @@ function patternOf(module) {
   return new RegExp(`[\\\\/]src[\\\\/]${path}\\.ts$`);
 }
 
-/** Throws for a module that is in no file: it was moved, and is no longer loaded together with the others. */
+/** Throws for a named module that is in no file, because it was moved or removed. */
 function requireModules(files, chunks) {
   const ids = chunks.flatMap(({ moduleIds }) => moduleIds);
   for (const [name, modules] of Object.entries(files)) {

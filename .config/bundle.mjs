@@ -36,11 +36,11 @@ export async function bundled(
     input: entries,
     plugins,
     external,
-    // A module that one entry loads late and another one at once becomes a file of its own: it is still late for the first.
+    // The bundler warns of a module that one entry loads late and another one at once, but it is still late for the first.
     checks: { ineffectiveDynamicImport: false },
     resolve: { alias: Object.fromEntries(leftOut.map((name) => [name, false])) },
     onLog(level, log, report) {
-      // The bundle would look for such a module on the user's machine.
+      // A module that is not found must fail the build: the bundle would look for it on the user's machine.
       report(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log);
     },
     transform: {

@@ -1,5 +1,6 @@
 // Plugins that load modules of node late, because loading them would slow down every start. The bundler has no option for
-// this: it requires every module from outside of the bundle at the top of each file.
+// this: it requires every module from outside of the bundle at the top of each file. Each plugin replaces such a module by one
+// of its own, whose id begins with NUL as the bundler asks of ids that are no paths, and writes the code of that module.
 import { isBuiltin } from 'node:module';
 
 /** Builtins that take one to three milliseconds to load and that most runs do not use. */

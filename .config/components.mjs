@@ -1,5 +1,6 @@
 // Prints the components of the package, or of the executable file, as a CycloneDX document: `node .config/components.mjs package`.
-// Both must be built. Serial number and time come from the commit, so that the same commit gives the same document.
+// Both must be built. Of all packages of the lockfile, it lists those that the bundle holds, as their licences say, and those
+// that npm installs. Serial number and time come from the commit, so that the same commit gives the same document.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,7 +20,8 @@ const document = JSON.parse(run('npm', 'sbom', '--sbom-format', 'cyclonedx', '--
 const addon = embeddedAddon().addon.replaceAll('\\', '/');
 
 const isBundled = ({ name, version }) => licences.includes(`${name} ${version} (`);
-// The executable file holds the add-on of one platform; npm installs the package's dependencies for every platform.
+// npm marks the packages for development with a property, and the others are dependencies of the package. The executable file
+// holds only the add-on of its platform.
 const isInstalled = ({ name, properties }) =>
   isPackage ? properties.length === 0 : addon.includes(`/node_modules/${name}/`);
 

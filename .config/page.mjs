@@ -12,7 +12,7 @@ export async function bundledPage() {
     base: './',
     configFile: false,
     logLevel: 'warn',
-    // Tests build it too, and it must be the same there.
+    // Tests build the page too, and without this vite would build it for development there.
     oxc: { jsx: { development: false } },
     build: {
       write: false,

@@ -5,16 +5,19 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const shared = {
   environment: 'node',
   pool: 'forks',
-  // Loading the modules takes much of a file's time, and no test changes what the next one of its process shares.
+  // Loading the modules takes much of a file's time, and no test changes modules that the next file in its process uses.
   isolate: false,
   hookTimeout: 60_000,
-  // Thousands of tests run four times in .ci/run: one that fails there fails twice in a row. Elsewhere the first failure counts.
+  // .ci/run runs thousands of tests four times, so there a test must fail twice in a row. Elsewhere the first failure counts.
   retry: process.env['CI'] === undefined ? 0 : 1,
   // A busy machine must not fail a test that waits for something observable.
   expect: { poll: { timeout: 15_000, interval: 20 } },
 } as const;
 
-/** What `npm test` leaves to `npm run prove`: rows of long tables, drawn inputs, PostgreSQL, kills, other programs, and seconds of waiting. */
+/**
+ * The tests that `npm test` leaves to `npm run prove`, since they take long or need more: rows of long tables, random inputs,
+ * PostgreSQL, kills, other programs, and seconds of waiting.
+ */
 const proofs = [
   'test/{faults,services,docs,model}/**/*.test.ts',
   'test/inbox/postgres/**/*.test.ts',

@@ -1,5 +1,5 @@
-// Compiles the scanner from AssemblyScript to WebAssembly, and writes that as text into a TypeScript module, which every
-// tool can bundle. That module is in the repository, since the compiler is large: it is installed below .cache/ for this.
+// Compiles the scanner of leads from AssemblyScript to WebAssembly, and writes it as Base64 into a TypeScript module, which every
+// tool can bundle. The module is in the repository, since the compiler is large: only this script installs it, below .cache/.
 //   --check   writes nothing: fails where the module is not, byte for byte, what the source compiles to
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -19,9 +19,9 @@ else if ((await readFile(target, 'utf8')) !== (await compiled()))
 async function compiled() {
   const place = `${root}.cache/assemblyscript`;
   await mkdir(place, { recursive: true });
-  const words = ['install', '--loglevel=error', '--no-save', '--prefix', place, compiler];
+  const npmArguments = ['install', '--loglevel=error', '--no-save', '--prefix', place, compiler];
   // npm is a script on Windows, which only a shell starts.
-  await promisify(execFile)('npm', words, { shell: process.platform === 'win32' });
+  await promisify(execFile)('npm', npmArguments, { shell: process.platform === 'win32' });
   const path = '../.cache/assemblyscript/node_modules/assemblyscript/dist/asc.js';
   const { default: asc } = await import(new URL(path, import.meta.url));
   let wasm = new Uint8Array();

@@ -6,8 +6,9 @@ const dist = `${root}dist/`;
 const drafts = `${root}.cache/`;
 
 /**
- * Writes the texts by their names below dist/, in this order, and then removes other files whose paths have that pattern. A
- * file is replaced in one step, because another build may write it and a running program may read it.
+ * Writes the texts by their names below dist/, in this order, and then removes the other files whose paths match the pattern:
+ * they are of an earlier build. A file is replaced in one step, because another build may write it and a running program may
+ * read it.
  */
 export async function writeFiles(texts, pattern) {
   await mkdir(drafts, { recursive: true });

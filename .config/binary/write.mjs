@@ -1,4 +1,6 @@
-// Writes binary/leads: one executable file for the platform that this runs on, with node and everything else in it.
+// Writes binary/leads: one executable file for the platform that this runs on, with node and everything else in it. The parts
+// are written below .cache/: the bundle, the native add-on with its digest, the page and the licences. node --build-sea then
+// puts them into a copy of node.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,8 +14,8 @@ import { embeddedAddon } from './embedded-addon.mjs';
 import { installNode } from './node-package.mjs';
 
 const run = promisify(execFile);
-const place = `${root}binary/`;
-const parts = `${root}.cache/binary/`;
+const outputFolder = `${root}binary/`;
+const partsFolder = `${root}.cache/binary/`;
 
 const node = await installNode().catch((error) => {
   console.error(`error: ${error.message}`);
@@ -33,45 +35,45 @@ const chunks = await bundled(
 if (chunks.length !== 1) throw new Error(`the bundle has ${chunks.length} files instead of one`);
 const [{ code, moduleIds }] = chunks;
 const page = await bundledPage();
-const own = await readFile(`${root}LICENSE`, 'utf8');
-const licences = `${own}\n${await licencesOf([...moduleIds, ...page.moduleIds, node.program])}`;
+const ownLicence = await readFile(`${root}LICENSE`, 'utf8');
+const licences = `${ownLicence}\n${await licencesOf([...moduleIds, ...page.moduleIds, node.program])}`;
 const digest = createHash('sha256')
   .update(await readFile(addon))
   .digest('hex');
 
-await mkdir(place, { recursive: true });
-await mkdir(parts + pageFolder, { recursive: true });
-const made = {
+await mkdir(outputFolder, { recursive: true });
+await mkdir(partsFolder + pageFolder, { recursive: true });
+const partTexts = {
   'leads.cjs': code,
   'addon.sha256': digest,
   'licences.txt': licences,
   ...Object.fromEntries(page.files),
 };
-for (const [name, text] of Object.entries(made)) await writeFile(parts + name, text);
+for (const [name, text] of Object.entries(partTexts)) await writeFile(partsFolder + name, text);
 
-const output = `${place}leads${process.platform === 'win32' ? '.exe' : ''}`;
-const draft = `${parts}${process.pid}.draft`;
+const output = `${outputFolder}leads${process.platform === 'win32' ? '.exe' : ''}`;
+const draft = `${partsFolder}${process.pid}.draft`;
 const config = {
-  main: `${parts}leads.cjs`,
+  main: `${partsFolder}leads.cjs`,
   output: draft,
   executable: node.program,
   disableExperimentalSEAWarning: true,
   useCodeCache: true,
   assets: {
     'addon.node': addon,
-    'addon.sha256': `${parts}addon.sha256`,
-    'licences.txt': `${parts}licences.txt`,
-    ...Object.fromEntries([...page.files.keys()].map((name) => [name, parts + name])),
+    'addon.sha256': `${partsFolder}addon.sha256`,
+    'licences.txt': `${partsFolder}licences.txt`,
+    ...Object.fromEntries([...page.files.keys()].map((name) => [name, partsFolder + name])),
   },
 };
-await writeFile(`${parts}config.json`, JSON.stringify(config));
+await writeFile(`${partsFolder}config.json`, JSON.stringify(config));
 try {
-  await run(node.program, ['--build-sea', `${parts}config.json`]);
-  // Changed, the program has no valid signature any more, and macOS starts none without.
+  await run(node.program, ['--build-sea', `${partsFolder}config.json`]);
+  // The signature of node is not valid for the changed file, and macOS starts no program without a signature.
   if (process.platform === 'darwin') await run('codesign', ['--force', '--sign', '-', draft]);
   await rename(draft, output);
 } finally {
   await rm(draft, { force: true });
 }
-await writeFile(`${place}THIRD-PARTY-LICENSES.txt`, licences);
+await writeFile(`${outputFolder}THIRD-PARTY-LICENSES.txt`, licences);
 console.log(`${output}, with node ${node.version}`);

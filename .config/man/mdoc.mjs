@@ -1,4 +1,5 @@
-// Text as mdoc(7), in ASCII, so that every reader of manuals shows it the same.
+// Writes text as mdoc(7), the language of manual pages, in ASCII, so that every reader of manuals shows it the same. A line that
+// begins with a dot is a request or a macro, and a backslash begins an escape.
 
 /** Returns the text with every request and escape disabled. */
 export const escaped = (text) =>
@@ -24,8 +25,11 @@ const line = (text) => escaped(text).replace(/^[.\s]*/, (start) => `\\&${start.t
 export const paragraphs = (text) =>
   text
     .split('\n')
-    .flatMap((one, i) => [...(i === 0 ? [] : ['.Pp']), ...one.split(/(?<=[a-z)]\.) (?=[-A-Z])/).map(line)]);
+    .flatMap((paragraph, i) => [...(i === 0 ? [] : ['.Pp']), ...sentencesOf(paragraph).map(line)]);
 
+const sentencesOf = (paragraph) => paragraph.split(/(?<=[a-z)]\.) (?=[-A-Z])/);
+
+/** Returns the lines below a title; nothing where there are none. */
 export const section = (title, lines) => (lines.length === 0 ? [] : [`.Sh ${title}`, ...lines]);
 
 /** Returns a list of terms, each with its text below it. */
@@ -42,8 +46,9 @@ export const definitions = (rows) =>
       ];
 
 /** Returns command lines as a user types them. */
-export const commandLines = (lines) => lines.map((one) => `.Dl ${argument(`$ ${one}`)}`);
+export const commandLines = (commands) => commands.map((command) => `.Dl ${argument(`$ ${command}`)}`);
 
+/** Returns the text of a page with these lines as its body. */
 export const page = ({ name, summary, date, body }) =>
   [
     `.Dd ${date}`,

@@ -1,4 +1,5 @@
-// Writes the manual pages into dist/man/, leads.1 and one for each command: the program that was just built describes itself.
+// Writes the manual pages into dist/man/, leads.1 and one for each command, from what `leads help --json` of the program that was
+// just built says of itself.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { root } from '../library.mjs';
@@ -48,7 +49,7 @@ const outputOf = ({ output }) =>
     ]),
   );
 
-function below(command) {
+function subcommandSection(command) {
   return [
     `.Ss ${argument(command.usage)}`,
     ...paragraphs(command.description || `${command.summary}.`),
@@ -61,7 +62,7 @@ function below(command) {
 }
 
 function commandPage(command, program, date) {
-  const examples = [command, ...command.commands].flatMap((one) => one.examples);
+  const examples = [command, ...command.commands].flatMap(({ examples: lines }) => lines);
   return page({
     name: `leads-${command.name}`,
     summary: command.summary,
@@ -73,7 +74,7 @@ function commandPage(command, program, date) {
         ...argumentsOf(command),
         ...listing(command),
       ]),
-      ...section('COMMANDS', command.commands.flatMap(below)),
+      ...section('COMMANDS', command.commands.flatMap(subcommandSection)),
       ...section('OPTIONS', flagSections(command.flags)),
       ...section('JSON OUTPUT', outputOf(command)),
       ...section('EXIT STATUS', exits(command.commands.length > 0 ? program.exitCodes : command.exitCodes)),
