@@ -21,6 +21,9 @@ export const bufferOf = (bytes: Uint8Array): Buffer =>
 
 export const utf8 = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8');
 
+export const byteOrderMarkLength = (bytes: Uint8Array): 0 | 3 =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+
 /** Returns the position of the first byte from `offset` on that is not white space, or `limit`. */
 export function skipSpace(buf: Uint8Array, offset: number, limit: number): number {
   let i = offset;
@@ -28,10 +31,7 @@ export function skipSpace(buf: Uint8Array, offset: number, limit: number): numbe
   return i;
 }
 
-/**
- * Returns the position of the first byte behind a document that is not white space, where the text is no valid JSON; undefined: only
- * white space follows.
- */
+/** Returns the position of the first byte from `offset` on that is not white space; undefined where only white space follows. */
 export function unexpectedAfter(buf: Uint8Array, offset: number, limit: number): number | undefined {
   const end = skipSpace(buf, offset, limit);
   return end < limit ? end : undefined;
@@ -78,8 +78,7 @@ export function compact(json: Uint8Array): Buffer {
   const out = Buffer.allocUnsafe(json.length);
   let length = 0;
   let inString = false;
-  const start = json[0] === 0xef && json[1] === 0xbb && json[2] === 0xbf ? 3 : 0;
-  for (let i = start; i < json.length; i += 1) {
+  for (let i = byteOrderMarkLength(json); i < json.length; i += 1) {
     const byte = json[i] as number;
     if (inString) {
       if (byte === backslash) {

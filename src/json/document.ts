@@ -1,5 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { bufferOf, describeByte, openBrace, openBracket, skipSpace, unexpectedAfter } from './bytes.ts';
+import {
+  bufferOf,
+  byteOrderMarkLength,
+  describeByte,
+  openBrace,
+  openBracket,
+  skipSpace,
+  unexpectedAfter,
+} from './bytes.ts';
 import { incomplete, scanner, unexpectedAt } from './scanner.ts';
 
 export type Document =
@@ -21,8 +29,8 @@ export type Document =
 export function readDocument(body: Uint8Array, subject = 'the body'): Document {
   const json = bufferOf(body);
   if (!isUtf8(json)) return { ok: false, detail: `${subject} is not UTF-8` };
-  const hasByteOrderMark = json[0] === 0xef && json[1] === 0xbb && json[2] === 0xbf;
-  const start = skipSpace(json, hasByteOrderMark ? 3 : 0, json.length);
+  const markLength = byteOrderMarkLength(json);
+  const start = skipSpace(json, markLength, json.length);
   if (start === json.length) return { ok: false, detail: `${subject} is empty` };
   scanner.load(json);
   const end = scanner.valueEnd(start);
@@ -32,7 +40,7 @@ export function readDocument(body: Uint8Array, subject = 'the body'): Document {
   if (end === incomplete) return { ok: false, detail: `${subject} is not JSON: it ends too early` };
   const unexpected = end < 0 ? unexpectedAt(end) : unexpectedAfter(json, end, json.length);
   if (unexpected === undefined)
-    return { ok: true, json, start, end, row: scanner.lastRow(), hasByteOrderMark };
+    return { ok: true, json, start, end, row: scanner.lastRow(), hasByteOrderMark: markLength > 0 };
   const byte = describeByte(json[unexpected] ?? 0);
   return { ok: false, detail: `${subject} is not JSON: unexpected ${byte} at byte ${unexpected}` };
 }

@@ -9,35 +9,42 @@ import {
   quote,
   skipSpace,
 } from './bytes.ts';
-import { isObject, type Json, valueAt } from './exact.ts';
 import { incomplete, invalidAt, scanner, unexpectedAt } from './scanner.ts';
 
 /** The place of the records: reference tokens of a JSON Pointer, or `auto` for the usual names. */
 export type ArrayPlace = readonly string[] | 'auto';
 
-export type FoundArray =
-  /** `start` is the position after the opening bracket. */
+/**
+ * `start` is the position after the bracket that opens the array. `incomplete`: the text ended before the array was
+ * met. `invalid`: the byte at `offset` is not JSON. `none`: the document, which ends at `end`, does not hold
+ * the array; `emptyPath` is that of an empty array which has a name for leads, and `otherPaths` are those of
+ * other arrays of objects, which may hold the leads.
+ */
+export type ArraySearch =
   | { readonly kind: 'array'; readonly start: number; readonly path: readonly string[] }
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'invalid'; readonly offset: number }
-  /**
-   * The document ended. `empty` is an empty array in a usual place; `arrays` are arrays of objects in other
-   * places.
-   */
   | {
       readonly kind: 'none';
       readonly end: number;
-      readonly empty: readonly string[] | undefined;
-      readonly arrays: readonly (readonly string[])[];
+      readonly emptyPath: readonly string[] | undefined;
+      readonly otherPaths: readonly (readonly string[])[];
     };
 
-const usualNames: readonly string[] = ['data', 'leads', 'items', 'results', 'records'];
-const usualWrappers: readonly string[] = [...usualNames, '_embedded', 'response', 'result', 'payload'];
+const arrayNames: readonly string[] = ['data', 'leads', 'items', 'results', 'records'];
+const wrapperNames: readonly string[] = [...arrayNames, '_embedded', 'response', 'result', 'payload'];
+
+/** In these places `auto` takes the first array of objects that it meets. */
+export const usualPlaces: readonly (readonly string[])[] = [
+  ...arrayNames.map((name) => [name]),
+  ...wrapperNames.flatMap((wrapper) => arrayNames.map((name) => [wrapper, name])),
+];
 
 /**
- * Other things have these names too: `auto` accepts them, at any depth, where no usual place holds an array.
+ * An array of leads may have such a name, and many other arrays too. A filled one is only reported among
+ * `otherPaths`, since a usual place may follow it.
  */
-const otherNames: readonly string[] = [
+const ambiguousNames: readonly string[] = [
   'content',
   'value',
   'docs',
@@ -48,6 +55,7 @@ const otherNames: readonly string[] = [
   'edges',
   'list',
 ];
+/** Arrays of objects with these names never hold leads, so they are not reported. */
 const neverLeads: readonly string[] = [
   'errors',
   'error',
@@ -59,153 +67,131 @@ const neverLeads: readonly string[] = [
   'facets',
   'filters',
 ];
-const deepest = 4;
 
-export const hasOtherName = (path: readonly string[]): boolean => otherNames.includes(path.at(-1) ?? '');
+/** `auto` looks at arrays with at most so many names in their paths. */
+const longestPath = 4;
 
-/** `auto` accepts an array of objects in these places. */
-export const usualPlaces: readonly (readonly string[])[] = [
-  ...usualNames.map((name) => [name]),
-  ...usualWrappers.flatMap((wrapper) => usualNames.map((name) => [wrapper, name])),
-];
+export const hasAmbiguousName = (path: readonly string[]): boolean =>
+  ambiguousNames.includes(path.at(-1) ?? '');
 
 /** A place such as `result.data.leads` is deeper than a usual one, and still clear. */
 const isNestedUsual = (path: readonly string[]): boolean =>
-  usualNames.includes(path.at(-1) ?? '') && path.every((name) => usualWrappers.includes(name));
+  arrayNames.includes(path.at(-1) ?? '') && path.every((name) => wrapperNames.includes(name));
 
-export function findArray(buf: Buffer, target: ArrayPlace): FoundArray {
+/**
+ * Finds the array of records in an answer of which a part may not have arrived. `auto` takes the answer
+ * itself, or the first array of objects in a usual place; without any, it reports other arrays.
+ */
+export function findArray(buf: Buffer, place: ArrayPlace): ArraySearch {
   scanner.load(buf);
-  const search = new Search(buf, target);
-  const end = search.value(skipSpace(buf, 0, buf.length), []);
-  if (search.start !== undefined) return { kind: 'array', start: search.start, path: search.path };
+  const walk = new ArrayWalk(buf, place);
+  const end = walk.value(skipSpace(buf, 0, buf.length), []);
+  if (walk.target !== undefined) return { kind: 'array', ...walk.target };
   if (end === incomplete) return { kind: 'incomplete' };
   if (end < incomplete) return { kind: 'invalid', offset: unexpectedAt(end) };
-  return {
-    kind: 'none',
-    end,
-    empty: search.empty ?? (search.arrays.length === 0 ? search.emptyOther : undefined),
-    arrays: search.arrays,
-  };
+  const { emptyUsual, emptyOther, otherPaths } = walk;
+  const emptyPath = emptyUsual ?? (otherPaths.length === 0 ? emptyOther : undefined);
+  return { kind: 'none', end, emptyPath, otherPaths };
 }
 
-class Search {
-  start: number | undefined;
-  path: readonly string[] = [];
-  empty: readonly string[] | undefined;
+/**
+ * Walks the members of an answer in their order, until the array is found. It checks the grammar itself,
+ * because the text may be incomplete or invalid.
+ */
+class ArrayWalk {
+  target: { readonly start: number; readonly path: readonly string[] } | undefined;
+  emptyUsual: readonly string[] | undefined;
   emptyOther: readonly string[] | undefined;
-  readonly arrays: (readonly string[])[] = [];
+  readonly otherPaths: (readonly string[])[] = [];
   readonly #buf: Buffer;
-  readonly #limit: number;
-  readonly #target: ArrayPlace;
+  readonly #place: ArrayPlace;
 
-  constructor(buf: Buffer, target: ArrayPlace) {
+  constructor(buf: Buffer, place: ArrayPlace) {
     this.#buf = buf;
-    this.#limit = buf.length;
-    this.#target = target;
+    this.#place = place;
   }
 
-  /** Returns the position after the value at `offset`; `incomplete` also when the target was found. */
+  /**
+   * Returns the position after the value at `offset`, or a negative result of the scanner. Where it sets
+   * `target`, it returns `incomplete`, so that the walk ends.
+   */
   value(offset: number, path: readonly string[]): number {
     const byte = this.#buf[offset];
-    if (offset >= this.#limit) return incomplete;
+    if (byte === undefined) return incomplete;
     if (byte === openBracket) {
-      const end = this.#array(offset, path);
-      if (end !== undefined) return end;
+      const firstByte = this.#buf[this.#pastSpace(offset + 1)];
+      if (this.#isTarget(path, firstByte)) {
+        this.target = { start: offset + 1, path };
+        return incomplete;
+      }
+      if (this.#place === 'auto') {
+        if (firstByte === undefined) return incomplete;
+        this.#rememberArray(path, firstByte);
+      }
     }
-    if (byte === openBrace && this.#mayContainTarget(path))
-      return this.#children(offset + 1, path, closeBrace);
-    if (byte === openBracket && this.#target !== 'auto' && this.#mayContainTarget(path)) {
-      return this.#children(offset + 1, path, closeBracket);
-    }
-    return scanner.valueEnd(offset);
+    const isEntered = byte === openBrace || (byte === openBracket && this.#place !== 'auto');
+    return isEntered && this.#mayContainTarget(path) ? this.#members(offset, path) : scanner.valueEnd(offset);
   }
 
-  #array(offset: number, path: readonly string[]): number | undefined {
-    if (this.#target !== 'auto') {
-      return isSame(path, this.#target) ? this.#take(offset + 1, path) : undefined;
-    }
-    if (path.length === 0) return this.#take(offset + 1, path);
-    const first = skipSpace(this.#buf, offset + 1, this.#limit);
-    if (first >= this.#limit) return incomplete;
-    if (usualPlaces.some((place) => isSame(place, path))) {
-      if (this.#buf[first] === openBrace) return this.#take(offset + 1, path);
-      if (this.#buf[first] === closeBracket) this.empty ??= path;
-    } else if ((hasOtherName(path) || isNestedUsual(path)) && this.#buf[first] === closeBracket) {
+  #isTarget(path: readonly string[], firstByte: number | undefined): boolean {
+    if (this.#place !== 'auto') return isSamePath(path, this.#place);
+    return path.length === 0 || (isInUsualPlace(path) && firstByte === openBrace);
+  }
+
+  /** Keeps what `findArray` reports where `auto` finds no array in a usual place. */
+  #rememberArray(path: readonly string[], firstByte: number): void {
+    const isEmpty = firstByte === closeBracket;
+    if (isInUsualPlace(path)) {
+      if (isEmpty) this.emptyUsual ??= path;
+    } else if (isEmpty && (hasAmbiguousName(path) || isNestedUsual(path))) {
       this.emptyOther ??= path;
-    } else if (this.#buf[first] === openBrace && !neverLeads.includes(path.at(-1) ?? '')) {
-      this.arrays.push(path);
+    } else if (firstByte === openBrace && !neverLeads.includes(path.at(-1) ?? '')) {
+      this.otherPaths.push(path);
     }
-    return undefined;
-  }
-
-  #take(start: number, path: readonly string[]): number {
-    this.start = start;
-    this.path = path;
-    return incomplete;
   }
 
   #mayContainTarget(path: readonly string[]): boolean {
-    if (this.#target === 'auto') return path.length < deepest;
-    return path.length < this.#target.length && isSame(path, this.#target.slice(0, path.length));
+    if (this.#place === 'auto') return path.length < longestPath;
+    return path.length < this.#place.length && isSamePath(path, this.#place.slice(0, path.length));
   }
 
-  #children(offset: number, path: readonly string[], close: number): number {
-    let i = skipSpace(this.#buf, offset, this.#limit);
-    if (this.#buf[i] === close && i < this.#limit) return i + 1;
+  /** Walks the members of the object, or the elements of the array, at `offset`, and returns as `value` does. */
+  #members(offset: number, path: readonly string[]): number {
+    const isObject = this.#buf[offset] === openBrace;
+    const close = isObject ? closeBrace : closeBracket;
+    let i = this.#pastSpace(offset + 1);
+    if (this.#buf[i] === close) return i + 1;
     for (let index = 0; ; index += 1) {
       let name = String(index);
-      if (close === closeBrace) {
-        if (i >= this.#limit) return incomplete;
-        if (this.#buf[i] !== quote) return invalidAt(i);
+      if (isObject) {
+        if (this.#buf[i] !== quote) return this.#unexpected(i);
         const nameEnd = scanner.valueEnd(i);
         if (nameEnd < 0) return nameEnd;
         name = decodeString(this.#buf, i, nameEnd);
-        i = skipSpace(this.#buf, nameEnd, this.#limit);
-        if (i >= this.#limit) return incomplete;
-        if (this.#buf[i] !== colon) return invalidAt(i);
-        i = skipSpace(this.#buf, i + 1, this.#limit);
+        i = this.#pastSpace(nameEnd);
+        if (this.#buf[i] !== colon) return this.#unexpected(i);
+        i = this.#pastSpace(i + 1);
       }
       const end = this.value(i, [...path, name]);
       if (end < 0) return end;
-      i = skipSpace(this.#buf, end, this.#limit);
-      if (i >= this.#limit) return incomplete;
+      i = this.#pastSpace(end);
       if (this.#buf[i] === close) return i + 1;
-      if (this.#buf[i] !== comma) return invalidAt(i);
-      i = skipSpace(this.#buf, i + 1, this.#limit);
+      if (this.#buf[i] !== comma) return this.#unexpected(i);
+      i = this.#pastSpace(i + 1);
     }
+  }
+
+  #pastSpace(offset: number): number {
+    return skipSpace(this.#buf, offset, this.#buf.length);
+  }
+
+  #unexpected(offset: number): number {
+    return offset < this.#buf.length ? invalidAt(offset) : incomplete;
   }
 }
 
-/** A page of a list has these relations, and another resource has further ones. */
-const pageRelations = ['self', 'first', 'prev', 'previous', 'next', 'last', 'curies', 'profile', 'search'];
+const isInUsualPlace = (path: readonly string[]): boolean =>
+  usualPlaces.some((place) => isSamePath(place, path));
 
-/** Members that tell of a page; any other one may be a field of a single lead. */
-const pageMember = /^(_links|page|meta|pagination|total\w*|count|size|limit|offset|per_?page)$/i;
-
-/**
- * Finds the place of the missing array in an answer that may be an empty page: a null in its place, an empty
- * object, or HAL without `_embedded`. `isCertain`: HAL whose links are those of a page, with nothing but what tells of one.
- */
-export function absentArray(
-  root: Json,
-  target: ArrayPlace,
-): { readonly path: readonly string[]; readonly isCertain: boolean } | undefined {
-  if (!isObject(root)) return root === null ? { path: ['data'], isCertain: false } : undefined;
-  const { errors, _links: links } = root;
-  if (Array.isArray(errors) && errors.length > 0) return undefined;
-  const isEmpty = Object.keys(root).length === 0;
-  const places: readonly (readonly string[])[] =
-    target === 'auto' ? usualPlaces : target.map((_, depth) => target.slice(0, depth + 1));
-  const isNull = places.find((place) => valueAt(root, place) === null);
-  if (isNull !== undefined || isEmpty) return { path: isNull ?? ['data'], isCertain: false };
-  if (!isObject(links)) return undefined;
-  const relations = Object.keys(links);
-  const isPage = relations.length > 0 && relations.every((name) => pageRelations.includes(name));
-  return {
-    path: ['_embedded'],
-    isCertain: isPage && Object.keys(root).every((name) => pageMember.test(name)),
-  };
-}
-
-export const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+export const isSamePath = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((step, i) => step === b[i]);

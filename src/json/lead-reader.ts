@@ -1,7 +1,7 @@
 import { backslash, isDigit, minus, openBrace, quote } from './bytes.ts';
 import { memberBesideLead, noLeadInElement } from './errors.ts';
 import { formatPointer } from './exact.ts';
-import { InvalidRecord } from './invalid-record.ts';
+import { InvalidRecord } from './scanned-record.ts';
 import { type Member, membersAt, onlyMember, type Span, spanAtPointer } from './members.ts';
 import { idKinds, row, scanner } from './scanner.ts';
 import { ScannedRecord } from './scanned-record.ts';
@@ -151,8 +151,8 @@ function setId(rows: Int32Array, json: Buffer, { start, end }: Span, isRepeated:
 function kindOf(value: Buffer): number {
   if (value[0] === quote) {
     if (value.includes(backslash)) return idKinds.escaped;
-    return value.length > 2 ? idKinds.asItStands : idKinds.unusable;
+    return value.length > 2 ? idKinds.plain : idKinds.unusable;
   }
   const digits = value[0] === minus ? value.subarray(1) : value;
-  return digits.every(isDigit) ? idKinds.asItStands : idKinds.unusable;
+  return digits.every(isDigit) ? idKinds.plain : idKinds.unusable;
 }

@@ -1,4 +1,4 @@
-import { compact, decodeString, isDigit, openBrace, quote } from './bytes.ts';
+import { compact, decodeString, isDigit, openBrace, quote, sha256 } from './bytes.ts';
 import { readDocument } from './document.ts';
 import { type Json, parseExact } from './exact.ts';
 import { attributesOf, mayHoldResources } from './resource.ts';
@@ -12,21 +12,21 @@ export class ScannedRecord {
   /** The record is `source[start, end)`; writers copy many records at once. */
   readonly source: Buffer;
   readonly #rows: Int32Array;
-  readonly #row: number;
+  readonly #rowOffset: number;
 
-  /** The row at `offset` must belong to a compact record. */
-  constructor(source: Buffer, rows: Int32Array, offset: number) {
+  /** The row of the scanner at `rowOffset` must belong to a compact record. */
+  constructor(source: Buffer, rows: Int32Array, rowOffset: number) {
     this.source = source;
     this.#rows = rows;
-    this.#row = offset;
+    this.#rowOffset = rowOffset;
   }
 
   get start(): number {
-    return this.#rows[this.#row + row.start] as number;
+    return this.#rows[this.#rowOffset + row.start] as number;
   }
 
   get end(): number {
-    return this.#rows[this.#row + row.end] as number;
+    return this.#rows[this.#rowOffset + row.end] as number;
   }
 
   get bytes(): Buffer {
@@ -34,20 +34,20 @@ export class ScannedRecord {
   }
 
   get idKind(): number {
-    return this.#rows[this.#row + row.idKind] as number;
+    return this.#rows[this.#rowOffset + row.idKind] as number;
   }
 
   /** Whether the id is `source[idStart, idEnd)` without any decoding. */
   get hasPlainId(): boolean {
-    return this.idKind === idKinds.asItStands;
+    return this.idKind === idKinds.plain;
   }
 
   get idStart(): number {
-    return this.#rows[this.#row + row.idStart] as number;
+    return this.#rows[this.#rowOffset + row.idStart] as number;
   }
 
   get idEnd(): number {
-    return this.#rows[this.#row + row.idEnd] as number;
+    return this.#rows[this.#rowOffset + row.idEnd] as number;
   }
 
   get hasId(): boolean {
@@ -76,7 +76,7 @@ export class ScannedRecord {
     return end === 0 ? this.#attribute('category') : this.#string(start, end);
   }
 
-  /** JSON:API has the fields of a record one level further in. */
+  /** In JSON:API the fields of a record are in a member `attributes`, which the scanner does not enter. */
   #attribute(name: 'createdAt' | 'category'): string | undefined {
     const { bytes } = this;
     if (!mayHoldResources(bytes)) return undefined;
@@ -86,7 +86,7 @@ export class ScannedRecord {
   }
 
   #span(start: number, end: number): readonly [start: number, end: number] {
-    return [this.#rows[this.#row + start] as number, this.#rows[this.#row + end] as number];
+    return [this.#rows[this.#rowOffset + start] as number, this.#rows[this.#rowOffset + end] as number];
   }
 
   #string(start: number, end: number): string | undefined {
@@ -94,9 +94,10 @@ export class ScannedRecord {
   }
 }
 
-export function recordAt(source: Buffer, rows: Int32Array, offset: number): ScannedRecord {
-  const record = new ScannedRecord(source, rows, offset);
-  if (rows[offset + row.spaced] === 0) return record;
+/** Returns the record of a row, as a compact copy where it has white space. This loads the copy into the scanner. */
+export function recordAt(source: Buffer, rows: Int32Array, rowOffset: number): ScannedRecord {
+  const record = new ScannedRecord(source, rows, rowOffset);
+  if (rows[rowOffset + row.spaced] === 0) return record;
   return scannedRecord(compact(record.bytes));
 }
 
@@ -105,8 +106,58 @@ export function scannedRecord(json: Buffer): ScannedRecord {
   return new ScannedRecord(json, scanner.rowOf(json), 0);
 }
 
+/** Undefined where a body is not strict JSON, or no object. */
 export function recordOf(body: Uint8Array): ScannedRecord | undefined {
   const document = readDocument(body);
   if (!document.ok || document.json[document.start] !== openBrace) return undefined;
   return recordAt(document.json, document.row, 0);
+}
+
+/**
+ * Stands for a record that is not valid JSON or not UTF-8, so that it keeps its place in the list. Its bytes
+ * are an object with the id and the creation time that can be read in the text, and nothing else; without a
+ * `readableId`, the id is a digest of the text. `nth` is its number in the page, from 1, and `offset` the
+ * position of the unexpected byte in the whole answer; undefined for bytes that are not UTF-8.
+ */
+export class InvalidRecord extends ScannedRecord {
+  readonly nth: number;
+  readonly offset: number | undefined;
+  readonly readableId: string | undefined;
+
+  constructor(
+    text: Buffer,
+    idName: string | undefined,
+    place: { readonly nth: number; readonly offset?: number },
+  ) {
+    const id = scalarIn(text, idName ?? 'id');
+    const createdAt = scalarIn(text, 'createdAt');
+    const time = createdAt === undefined ? '' : `,"createdAt":${createdAt}`;
+    const bytes = Buffer.from(`{"id":${id ?? JSON.stringify(sha256(text).toString('hex'))}${time}}`);
+    super(bytes, scanner.rowOf(bytes), 0);
+    this.nth = place.nth;
+    this.offset = place.offset;
+    this.readableId = id === undefined ? undefined : this.id;
+  }
+}
+
+/** Returns the first id in a text that need not be JSON, for messages. */
+export function readableIdIn(text: Buffer, idName = 'id'): string | undefined {
+  const value = scalarIn(text, idName);
+  return value === undefined ? undefined : String(JSON.parse(value));
+}
+
+const maxSearchedBytes = 64 * 1024;
+
+/**
+ * Returns the JSON text of the string without `\u` escapes, or of the integer, that first follows this key, at
+ * any depth: of a dotted name, the last part is searched for.
+ */
+function scalarIn(text: Buffer, name: string): string | undefined {
+  const lastName = name.slice(name.lastIndexOf('.') + 1);
+  const key = JSON.stringify(lastName).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const [, value] =
+    new RegExp(
+      String.raw`${key}\s*:\s*("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*"|-?(?:0|[1-9]\d*)(?=[\s,}]))`,
+    ).exec(text.toString('utf8', 0, maxSearchedBytes)) ?? [];
+  return value;
 }

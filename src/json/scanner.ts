@@ -2,30 +2,37 @@ import { scanWasm } from './scan.wasm.ts';
 
 // The numbers of this file, down to textAt, are repeated in wasm/: change both, and run .config/wasm.mjs.
 
-/** A result: the end of a value needs more bytes. */
+/** The result of a scan that needs more bytes to find the end of a value. */
 export const incomplete = -1;
 
-/** A result below `incomplete` holds the position of a byte that is not JSON. */
+/** Returns the result for a byte that is not JSON: it is below `incomplete`, and holds the position of the byte. */
 export const invalidAt = (offset: number): number => -2 - offset;
-/** The position that a result below `incomplete` holds. */
 export const unexpectedAt = (result: number): number => -2 - result;
 
+/** The part of an array of records that a scan meets next; `nothing` after the closing bracket. */
 export const expects = { firstRecord: 0, nextRecord: 1, separator: 2, nothing: 3 } as const;
 export type Expects = (typeof expects)[keyof typeof expects];
 
-/** `rowsFull`: call again from `done`. `noObject`: an element of the array is no object. */
-export const endings = { ended: 0, rowsFull: 1, noObject: 2 } as const;
-
-/** `escaped`: a string with a backslash. `unusable`: empty, or no string and no whole number. `repeated`: the key comes twice. */
-export const idKinds = { missing: 0, asItStands: 1, escaped: 2, unusable: 3, repeated: 4 } as const;
+/**
+ * How a scan of records ends where no value is invalid or incomplete. `arrayEnded`: at the closing bracket.
+ * `rowsFull`: call again from `done`. `noObject`: an element of the array is no object.
+ */
+export const endings = { arrayEnded: 0, rowsFull: 1, noObject: 2 } as const;
 
 /**
- * A row holds positions of a record in the text as 32-bit words: 0 and 0 where the object has no such key.
+ * `plain`: a string without escapes, or an integer. `escaped`: a string with a backslash. `unusable`: empty, or
+ * no string and no integer. `repeated`: the key comes twice.
+ */
+export const idKinds = { missing: 0, plain: 1, escaped: 2, unusable: 3, repeated: 4 } as const;
+
+/**
+ * A row holds positions of a record in the text as 32-bit words: 0 and 0 where the object has no such key. Those
+ * of the id are without the quotes of a string, those of other values with them. `spaced` is 1 where white
+ * space stands between tokens, so that the record is not compact.
  */
 export const row = {
   start: 0,
   end: 1,
-  /** The content of the id, without the quotes of a string. */
   idStart: 2,
   idEnd: 3,
   idKind: 4,
@@ -33,7 +40,6 @@ export const row = {
   createdEnd: 6,
   categoryStart: 7,
   categoryEnd: 8,
-  /** 1 where white space stands between tokens, so that the record is not compact. */
   spaced: 9,
   size: 10,
 } as const;
@@ -46,19 +52,19 @@ interface Module {
   records(from: number, expecting: number): number;
 }
 
-/**
- * The layout of the memory: word indexes of the result of a scan of records and of its rows, and the byte
- * index of the text.
- */
-const foundAt = 4;
+/** Places in the memory, as `wasm/scan.ts` lists them: word indexes, and the byte index of the text. */
+const rowCountAt = 4;
+const doneAt = 5;
+const expectsAt = 6;
 const rowsAt = 512;
 const textAt = 65536;
 
-export interface Records {
-  /** `incomplete`, or lower for a text that is not JSON, or a member of `endings`. */
+export interface RecordsScan {
+  /** A member of `endings`, `incomplete`, or lower for a text that is not JSON. */
   readonly result: number;
+  /** A row of `row.size` words for each record. */
   readonly rows: Int32Array;
-  /** The position after the last byte that belongs to a record or a separator. */
+  /** The position after the last byte that belongs to a complete record or a separator. */
   readonly done: number;
   readonly expects: Expects;
 }
@@ -93,8 +99,8 @@ function refreshViews(): void {
 
 /**
  * Finds the ends of JSON values, and checks their grammar (RFC 8259); callers check UTF-8, natively and for
- * many records at once. Records the positions of `id`, `createdAt` and `category` of an object. It holds one
- * text at a time: load no other before its scan is complete.
+ * many records at once. Keeps the positions of `id`, `createdAt` and `category` of an object in its row. It
+ * holds one text at a time: load no other before its scan is complete.
  */
 export const scanner = {
   load(buf: Uint8Array): void {
@@ -103,9 +109,7 @@ export const scanner = {
     bytes.set(buf, textAt);
   },
 
-  /**
-   * Returns the position after the value at `start`; or `incomplete`, or lower for a text that is not JSON.
-   */
+  /** Returns the position after the value at `start`, `incomplete`, or a lower result for a text that is not JSON. */
   valueEnd: (start: number): number => scan.value(start),
 
   /** Returns the row of the object that `valueEnd` was last called for. */
@@ -122,15 +126,15 @@ export const scanner = {
   },
 
   /** Scans the records of an array from `from` on, as long as they are complete and rows are free. */
-  records(from: number, expecting: Expects): Records {
+  records(from: number, expecting: Expects): RecordsScan {
     const result = scan.records(from, expecting);
     refreshViews();
-    const rows = words.slice(rowsAt, rowsAt + (words[foundAt] as number) * row.size);
+    const rowCount = words[rowCountAt] as number;
     return {
       result,
-      rows,
-      done: words[foundAt + 1] as number,
-      expects: words[foundAt + 2] as Expects,
+      rows: words.slice(rowsAt, rowsAt + rowCount * row.size),
+      done: words[doneAt] as number,
+      expects: words[expectsAt] as Expects,
     };
   },
 };

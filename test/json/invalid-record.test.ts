@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { described } from '../support/described.ts';
-import { InvalidRecord } from '../../src/json/invalid-record.ts';
+import { InvalidRecord } from '../../src/json/scanned-record.ts';
 import { PageScan } from '../../src/json/page-scan.ts';
 import type { ScannedRecord } from '../../src/json/scanned-record.ts';
 

@@ -53,7 +53,7 @@ describe('a value', () => {
     const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`;
     expect(valueEnd(deep)).toBe(2 * depth);
     expect(valueEnd(`{"id":"x"}`)).toBe(10);
-    expect(scanner.lastRow()[row.idKind]).toBe(idKinds.asItStands);
+    expect(scanner.lastRow()[row.idKind]).toBe(idKinds.plain);
   });
 });
 
@@ -62,7 +62,7 @@ describe('the fields of an object', () => {
     const json = '{"\\u0069d":"a","createdA\\u0074":"b","\\u0063\\u0061tegory":"c","i\\u0064\\u0064":"d"}';
     valueEnd(json);
     const rows = scanner.lastRow();
-    expect(rows[row.idKind]).toBe(idKinds.asItStands);
+    expect(rows[row.idKind]).toBe(idKinds.plain);
     const text = (start: number, end: number): string => json.slice(rows[start], rows[end]);
     expect(text(row.idStart, row.idEnd)).toBe('a');
     expect(text(row.createdStart, row.createdEnd)).toBe('"b"');
@@ -76,8 +76,8 @@ describe('the fields of an object', () => {
 
   it.each([
     ['{}', idKinds.missing],
-    ['{"id":"a"}', idKinds.asItStands],
-    ['{"id":-12}', idKinds.asItStands],
+    ['{"id":"a"}', idKinds.plain],
+    ['{"id":-12}', idKinds.plain],
     ['{"id":"a\\u0062"}', idKinds.escaped],
     ['{"id":""}', idKinds.unusable],
     ['{"id":1.0}', idKinds.unusable],
@@ -102,7 +102,7 @@ describe('the records of an array', () => {
       found = scanner.records(found.done, found.expects);
       count += found.rows.length / row.size;
     }
-    expect(found).toMatchObject({ result: endings.ended, expects: expects.nothing });
+    expect(found).toMatchObject({ result: endings.arrayEnded, expects: expects.nothing });
     expect(count).toBe(many);
   });
 

@@ -1,5 +1,5 @@
 import { InterruptedError, KeyRejectedError, LeadsError, messageOf, ServiceError } from '../../errors.ts';
-import { InvalidRecord } from '../../json/invalid-record.ts';
+import { InvalidRecord } from '../../json/scanned-record.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';

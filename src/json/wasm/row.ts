@@ -1,12 +1,13 @@
 import { backslash, byteAt, isDigit, minus, quote, text } from './text';
-import { hasEscapes, hexValue } from './scalar';
+import { hasEscapes, hexValue, letterU } from './scalar';
 
-/** Keys with escapes are decoded at this address. */
+/** Keys with escapes are decoded at this address, if they are no longer than this. */
 const scratch: usize = 1024;
+const longestDecoded = 16;
 
 // The kinds of an object's `id`, as in `src/json/scanner.ts`.
 const missing = 0;
-const asItStands = 1;
+const plain = 1;
 const escaped = 2;
 const unusable = 3;
 const repeated = 4;
@@ -16,10 +17,7 @@ const id = 1;
 const createdAt = 2;
 const category = 3;
 
-/**
- * Positions in the text of a record, of the content of its id, and of two values; a missing one
- * has 0 and 0.
- */
+/** The positions of a record and of three of its fields, as `row` in `src/json/scanner.ts` describes them. */
 @unmanaged
 export class Row {
   start: i32;
@@ -34,7 +32,8 @@ export class Row {
   spaced: i32;
 }
 
-export function note(row: Row, field: i32, start: i32, end: i32): void {
+/** Writes the position of the value of a field into the row. The value must be what was scanned last. */
+export function setField(row: Row, field: i32, start: i32, end: i32): void {
   if (field == createdAt) {
     row.createdStart = start;
     row.createdEnd = end;
@@ -50,42 +49,52 @@ export function note(row: Row, field: i32, start: i32, end: i32): void {
 }
 
 function idKind(start: i32, end: i32): i32 {
-  if (byteAt(start) == quote) return hasEscapes ? escaped : end - start > 2 ? asItStands : unusable;
+  if (byteAt(start) == quote) {
+    if (hasEscapes) return escaped;
+    const isEmpty = end - start == 2;
+    return isEmpty ? unusable : plain;
+  }
   for (let i = byteAt(start) == minus ? start + 1 : start; i < end; i += 1) {
     if (!isDigit(byteAt(i))) return unusable;
   }
-  return asItStands;
+  return plain;
 }
 
-/**
- * Returns the field that a key names; its position is without quotes. It must be the string that was scanned
- * last.
- */
+/** Returns the field that a key names, whose position is without quotes. The key must be the string scanned last. */
 export function fieldAt(start: i32, end: i32): i32 {
   if (hasEscapes) return fieldNamed(scratch, unescaped(start, end));
   return fieldNamed(text + start, end - start);
 }
 
+/** Letters in a number, of which the first is the lowest byte. */
+const idLetters: u16 = 0x6469;
+const categoryLetters: u64 = 0x79726f6765746163;
+const createdALetters: u64 = 0x4164657461657263;
+const letterT = 0x74;
+
 function fieldNamed(name: usize, length: i32): i32 {
-  if (length == 2 && load<u16>(name) == 0x6469) return id;
-  if (length == 8 && load<u64>(name) == 0x79726f6765746163) return category;
-  if (length == 9 && load<u64>(name) == 0x4164657461657263 && load<u8>(name, 8) == 0x74) return createdAt;
+  if (length == 2 && load<u16>(name) == idLetters) return id;
+  if (length == 8 && load<u64>(name) == categoryLetters) return category;
+  if (length == 9 && load<u64>(name) == createdALetters && load<u8>(name, 8) == letterT) return createdAt;
   return otherField;
 }
 
-/** Decodes a key to `scratch` if it is short and ASCII, and returns its length; `"\u0069d"` is `id`. */
+/**
+ * Decodes a key such as `\u0069d` to `scratch`, and returns its length; 0 for a key that is long, not ASCII, or
+ * has another escape, because it cannot be the name of a field.
+ */
 function unescaped(start: i32, end: i32): i32 {
   let length = 0;
   for (let i = start; i < end; i += 1) {
     let character = byteAt(i);
     if (character == backslash) {
-      if (byteAt(i + 1) != 0x75) return 0;
+      if (byteAt(i + 1) != letterU) return 0;
       character = 0;
       for (let digit = i + 2; digit < i + 6; digit += 1)
         character = (character << 4) | hexValue(byteAt(digit));
       i += 5;
     }
-    if (character >= 0x80 || length == 16) return 0;
+    if (character >= 0x80 || length == longestDecoded) return 0;
     store<u8>(scratch + length, character);
     length += 1;
   }

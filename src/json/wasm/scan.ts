@@ -1,7 +1,13 @@
-// This is AssemblyScript, a strict subset of TypeScript that compiles to WebAssembly: JavaScript reads one
-// byte at a time and checks every index, but here sixteen bytes of a string are compared at once.
-// `src/json/scanner.ts` calls it. The memory holds the result of a scan of records, the rows, and the text at
-// `text`.
+/*
+ * This is AssemblyScript, a strict subset of TypeScript that compiles to WebAssembly: JavaScript reads one
+ * byte at a time and checks every index, but here sixteen bytes of a string are compared at once.
+ * `src/json/scanner.ts` calls it, and reads its results in the memory, whose addresses in bytes are:
+ *
+ *     16       the result of `records`
+ *     1024     a key without its escapes
+ *     2048     the rows: 1024 of 40 bytes each
+ *     65536    the text; after it a zero byte, and the kinds of the open containers
+ */
 
 import { Row } from './row';
 import { byteAt, closeBracket, comma, invalidAt, openBrace, pastSpace } from './text';
@@ -10,9 +16,9 @@ import { scanValue } from './value';
 export { reserve } from './value';
 
 const firstRow: usize = 2048;
-const mostRows = 1024;
+const maxRows = 1024;
 
-const ended = 0;
+const arrayEnded = 0;
 const rowsFull = 1;
 const noObject = 2;
 
@@ -23,7 +29,7 @@ const nothing = 3;
 
 @unmanaged
 class ScanResult {
-  rows: i32;
+  rowCount: i32;
   done: i32;
   expects: i32;
 }
@@ -34,25 +40,29 @@ export function value(start: i32): i32 {
   return scanValue(start, changetype<Row>(firstRow));
 }
 
-/** Scans the records of an array until one is not complete, the array ends, or there is no row left. */
+/**
+ * Scans the records of an array until one is not complete or not valid, the array ends, or there is no row
+ * left. Returns `arrayEnded`, `rowsFull`, `noObject`, or a negative result. Writes the rows, and in
+ * `scanResult` their number, the position after the last byte that was taken, and what is expected there.
+ */
 export function records(from: i32, expecting: i32): i32 {
   let i = from;
   let expects = expecting;
-  let rows = 0;
-  let end = rowsFull;
+  let rowCount = 0;
+  let result = rowsFull;
   scanResult.done = from;
-  while (rows < mostRows) {
+  while (rowCount < maxRows) {
     i = pastSpace(i);
     const byte = byteAt(i);
     if (byte == closeBracket && (expects == separator || expects == firstRecord)) {
       expects = nothing;
       scanResult.done = i + 1;
-      end = ended;
+      result = arrayEnded;
       break;
     }
     if (expects == separator) {
       if (byte != comma) {
-        end = invalidAt(i);
+        result = invalidAt(i);
         break;
       }
       expects = nextRecord;
@@ -60,19 +70,21 @@ export function records(from: i32, expecting: i32): i32 {
       scanResult.done = i;
       continue;
     }
-    end = scanValue(i, changetype<Row>(firstRow + rows * offsetof<Row>()));
-    if (end < 0) break;
+    const end = scanValue(i, changetype<Row>(firstRow + rowCount * offsetof<Row>()));
+    if (end < 0) {
+      result = end;
+      break;
+    }
     if (byte != openBrace) {
-      end = noObject;
+      result = noObject;
       break;
     }
     i = end;
-    end = rowsFull;
-    rows += 1;
+    rowCount += 1;
     expects = separator;
     scanResult.done = i;
   }
-  scanResult.rows = rows;
+  scanResult.rowCount = rowCount;
   scanResult.expects = expects;
-  return end;
+  return result;
 }

@@ -1,9 +1,12 @@
-// The text of a scan in memory, and its bytes. A zero byte follows the text, which ends every token of JSON: only
-// `invalidAt` and numbers have to compare with the end of the text.
+/*
+ * The text of a scan in memory, and its bytes. A zero byte follows the text, which ends every token of JSON: only
+ * `invalidAt` and numbers have to compare with the end of the text.
+ */
 
 export const text: usize = 65536;
 /** Sixteen bytes are read at once, also at the end of the text. */
 const slack = 16;
+const pageSize = 0x10000;
 
 /** A result: more bytes are needed. A lower result is `-2 - offset` for a byte that is not JSON. */
 export const incomplete = -1;
@@ -19,11 +22,12 @@ export const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 
+/** The length of the text. */
 export let limit = 0;
 /** Whether white space was skipped since `forgetSpace`. */
 export let spaced = false;
 
-/** Reserves memory for a text of this many bytes, which the caller writes next. Returns the address after it. */
+/** Reserves memory for a text of `length` bytes, which the caller writes next. Returns the address after it. */
 export function makeRoom(length: i32): usize {
   limit = length;
   growTo(text + length + slack);
@@ -32,11 +36,11 @@ export function makeRoom(length: i32): usize {
 }
 
 export function growTo(end: usize): void {
-  const missing = <i32>((end + 0xffff) >> 16) - memory.size();
+  const missing = <i32>((end + pageSize - 1) / pageSize) - memory.size();
   if (missing > 0 && memory.grow(missing) < 0) noMemory();
 }
 
-/** Defined in `src/json/scanner.ts`. It throws, because a trap of WebAssembly has no message. */
+/** `src/json/scanner.ts` defines it. It throws, because a trap of WebAssembly has no message. */
 declare function noMemory(): void;
 
 export function invalidAt(offset: i32): i32 {

@@ -1,4 +1,4 @@
-import { fieldAt, note, otherField, Row } from './row';
+import { fieldAt, otherField, Row, setField } from './row';
 import {
   byteAt,
   closeBrace,
@@ -22,13 +22,17 @@ import { pastScalar, pastString } from './scalar';
  * overflows a stack.
  */
 let nesting: usize = 0;
+/** The field of the outermost object whose value is scanned now. */
 let field = otherField;
 
 export function reserve(length: i32): void {
   nesting = makeRoom(length);
 }
 
-/** Checks the grammar of one value (RFC 8259; the caller checks UTF-8) and fills its row. Returns the position after it. */
+/**
+ * Checks the grammar of one value (RFC 8259; the caller checks UTF-8) and fills its row. Returns the position
+ * after it, or a negative result. The outer loop is at the start of a value, the inner one at its end.
+ */
 export function scanValue(start: i32, row: Row): i32 {
   memory.fill(changetype<usize>(row), 0, offsetof<Row>());
   forgetSpace();
@@ -69,7 +73,7 @@ export function scanValue(start: i32, row: Row): i32 {
         return i;
       }
       if (depth == 1 && field != otherField) {
-        note(row, field, valueStart, i);
+        setField(row, field, valueStart, i);
         field = otherField;
       }
       i = pastSpace(i);
