@@ -1,5 +1,5 @@
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
-import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
+import { leadMatcher, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
 import { IdSet } from '../lead/id-set.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError, type LeadQuery } from '../service/listing-types.ts';
@@ -82,7 +82,7 @@ export class Audit {
     this.clock = new AuditClock(options.times);
     this.#comparer = new LeadComparer({ ...options, times: () => this.clock.times });
     this.#unlisted = new UnlistedLeads(options, this.#comparer, this.clock);
-    this.matcher = leadFilter(options.filter);
+    this.matcher = leadMatcher(options.filter);
   }
 
   /** Whether the walk was complete, and not only accepted as such: what is repaired must be certain. */

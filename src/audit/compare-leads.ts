@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { mostDiffNames } from '../json/payload-diff.ts';
+import { maxDiffNames } from '../json/payload-diff.ts';
 import type { ReceivedLead, ReceivedLeads } from '../inbox/query-types.ts';
 import { bufferOf, compact } from '../json/bytes.ts';
 import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';
@@ -200,7 +200,7 @@ export class LeadComparer {
     { id, createdAt, receivedAt, isWaiting }: Omit<MatchedLead, keyof DifferingFields>,
     fields: readonly string[],
   ): Finding | undefined {
-    const differing = fields.length > mostDiffNames ? fields.slice(0, mostDiffNames) : fields;
+    const differing = fields.length > maxDiffNames ? fields.slice(0, maxDiffNames) : fields;
     const sides = { on: 'both', differing, isWaiting } as const;
     return classifyLead({ id, createdAt, receivedAt, sides }, this.#options.times());
   }

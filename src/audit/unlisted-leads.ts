@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { StoredLead } from '../inbox/query-types.ts';
 import { compact } from '../json/bytes.ts';
 import { scannedRecord } from '../json/scanned-record.ts';
-import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
+import { leadMatcher, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import type { Service } from '../service/client/service.ts';
@@ -43,7 +43,7 @@ export class UnlistedLeads {
 
   async find(list: ServiceList): Promise<void> {
     const { received, filter, service } = this.#options;
-    const { matches } = leadFilter(filter);
+    const { matches } = leadMatcher(filter);
     let hasPruned = false;
     const earliestReceipt = received.hasTimes ? this.#windowStart - clockMarginMs : 0;
     for await (const seqs of received.leads.seqsSince(earliestReceipt)) {

@@ -1,21 +1,21 @@
 import { DataError, UsageError } from '../errors.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 
-/** An HTTP request that was written down, as far as the form of writing holds it. */
+/**
+ * An HTTP request that was written down. `form` names the way of writing, such as `a curl command`; what it does
+ * not hold is undefined. `url` is the whole URL, and `path` its path and query. Header bytes are read as
+ * Latin-1, as node reads them from a socket. `capturedAt` is when the request was sent or received, in
+ * milliseconds since the epoch. `withheld` are the lower-case names of headers whose values are not in the
+ * capture, such as variables of a shell.
+ */
 export interface Capture {
-  /** The form in a few words: `a curl command`. */
   readonly form: string;
   readonly method: string;
-  /** The whole URL; undefined where the form holds the path alone. */
   readonly url: string | undefined;
   readonly path: string;
-  /** Names and values as bytes in Latin-1, as node reads them from a socket. */
   readonly rawHeaders: Delivery['rawHeaders'];
-  /** Undefined where the form does not hold it. */
   readonly body: Uint8Array | undefined;
-  /** When it was sent or received, in milliseconds since the epoch, where the form says it. */
   readonly capturedAt: number | undefined;
-  /** Lower-case names of headers whose values are not in the capture, such as variables of a shell. */
   readonly withheld?: readonly string[];
   readonly notes: readonly CaptureNote[];
 }
@@ -28,9 +28,12 @@ export interface CaptureNote {
 
 export const bodyNote = (message: string): CaptureNote => ({ about: 'body', message });
 
+/**
+ * `entry` is the number, from 1, of the request to read. Without it, the lower-case names of
+ * `credentialHeaders` tell a delivery from other requests.
+ */
 export interface CaptureOptions {
   readonly entry: number | undefined;
-  /** Lower-case names of the headers by which the wanted request is recognized among several. */
   readonly credentialHeaders: readonly string[];
   readonly readFile: (path: string) => Promise<Uint8Array>;
 }
@@ -42,7 +45,7 @@ export const unreadable = (fault: string): DataError =>
       "or --body FILE with --header 'Name: value'",
   });
 
-/** Header lines are split at the first colon; blanks around the value do not count (RFC 9112, section 5). */
+/** Splits at the first colon, without the blanks around the value (RFC 9112, section 5). Undefined for no header. */
 export function parseHeaderLine(line: string): readonly [name: string, value: string] | undefined {
   const colon = line.indexOf(':');
   if (colon <= 0) return undefined;
@@ -63,26 +66,26 @@ function trimBlanks(value: string): string {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
-/** Text of JSON as header bytes in Latin-1: characters beyond it were sent as UTF-8. */
+/** Returns a text of JSON as header bytes in Latin-1: characters beyond Latin-1 were sent as UTF-8. */
 export const asHeaderBytes = (text: string): string =>
   /[^\u0000-\u00ff]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 
-/** Path and query of a URL as they are sent; undefined for what is no URL of HTTP. */
+/** Returns the path and query of a URL as they are sent; undefined for a text that is no URL of HTTP. */
 export function targetOf(url: string): string | undefined {
   const [, target] = /^https?:\/\/[^/?#]+([^#]*)/i.exec(url) ?? [];
   return target?.replace(/^(?!\/)/, '/');
 }
 
-export const valueOf = (rawHeaders: Delivery['rawHeaders'], name: string): string | undefined =>
+export const headerIn = (rawHeaders: Delivery['rawHeaders'], name: string): string | undefined =>
   rawHeaders.find(([key]) => key.toLowerCase() === name)?.[1];
 
-/** A time as `Date.parse` reads it, ms; undefined for anything else. */
+/** Returns milliseconds since the epoch for a date that `Date.parse` reads; undefined for any other text. */
 export function timeIn(text = ''): number | undefined {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** A request of a capture as far as it distinguishes it from the others. */
+/** The parts of a request by which it is chosen among the requests of a capture. */
 export interface EntryHead {
   readonly method: string;
   readonly url: string;
@@ -92,30 +95,39 @@ export interface EntryHead {
 const mostListed = 5;
 
 /**
- * The request that is meant and its index: the one with the number in `options`, the only one, the only POST, or the only
- * POST with a credential. Throws a `UsageError` where that leaves several, or the number none.
+ * Returns one of several requests and its index: that of the number `entry`, the only one, the only POST, or the
+ * only POST with a credential. Throws a `UsageError` where these do not choose exactly one.
  */
 export function chooseEntry<T extends EntryHead>(
   entries: readonly T[],
   source: 'the HAR' | 'the output of curl -v' | 'the output of listen',
   { entry, credentialHeaders }: Pick<CaptureOptions, 'entry' | 'credentialHeaders'>,
 ): readonly [chosen: T, index: number] {
+  if (entry !== undefined) {
+    const chosen = entries[entry - 1];
+    if (chosen === undefined) throw new UsageError(`--entry ${entry}: ${source} holds ${entries.length}`);
+    return [chosen, entry - 1];
+  }
   const all = [...entries.entries()];
   const posts = all.filter(([, { method }]) => method === 'POST');
   const signed = posts.filter(([, { headers }]) =>
     headers.some(([name]) => credentialHeaders.includes(name.toLowerCase())),
   );
-  const candidates =
-    entry === undefined ? [all, posts, signed] : [all.filter(([index]) => index === entry - 1)];
-  const [index, chosen] = candidates.find(({ length }) => length === 1)?.[0] ?? [];
-  if (chosen !== undefined && index !== undefined) return [chosen, index];
-  if (entry !== undefined) throw new UsageError(`--entry ${entry}: ${source} holds ${entries.length}`);
+  const only = [all, posts, signed].find(({ length }) => length === 1)?.[0];
+  if (only !== undefined) return [only[1], only[0]];
   const listed = [signed, posts, all].find(({ length }) => length > 0) ?? [];
-  // Without the query, which may hold a credential.
-  const places = listed.map(([i, { url }]) => `${i + 1} (${url.replace(/[?#].*$/s, '').slice(0, 100)})`);
+  throw severalRequests(source, listed);
+}
+
+function severalRequests(source: string, entries: readonly (readonly [number, EntryHead])[]): UsageError {
+  const places = entries.map(([index, { url }]) => {
+    // The query may hold a credential.
+    const withoutQuery = url.replace(/[?#].*$/s, '');
+    return `${index + 1} (${withoutQuery.slice(0, 100)})`;
+  });
   const more = places.length > mostListed ? ', …' : '';
   const text = places.slice(0, mostListed).join(', ') + more;
-  throw new UsageError(`${source} holds several requests that may be meant: ${text}`, {
+  return new UsageError(`${source} holds several requests that may be meant: ${text}`, {
     hint: 'choose one with --entry N',
   });
 }

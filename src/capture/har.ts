@@ -11,7 +11,7 @@ import {
   unreadable,
 } from './capture.ts';
 
-/** The entries of a HAR (HTTP Archive 1.2); undefined for other JSON. */
+/** Returns the entries of a HAR (HTTP Archive 1.2); undefined for other JSON. */
 export function harEntries(json: Json | undefined): readonly Json[] | undefined {
   const entries = valueAt(json, ['log', 'entries']);
   return Array.isArray(entries) ? (entries as readonly Json[]) : undefined;
@@ -35,13 +35,13 @@ export function readHar(entries: readonly Json[], options: CaptureOptions): Capt
     method,
     url,
     path,
-    rawHeaders: withHost(headers, url),
+    rawHeaders: withHostHeader(headers, url),
     capturedAt: timeIn(textAt(entry, 'startedDateTime')),
     ...bodyOf(entry),
   };
 }
 
-/** Without the pseudo-headers of HTTP/2, which Chromium saves as if they were headers. */
+/** Leaves out the pseudo-headers of HTTP/2, such as `:path`, which Chromium saves as if they were headers. */
 function headersOf(entry: Json): readonly (readonly [string, string])[] {
   const headers = valueAt(entry, ['request', 'headers']);
   if (!Array.isArray(headers)) return [];
@@ -53,12 +53,16 @@ function headersOf(entry: Json): readonly (readonly [string, string])[] {
   });
 }
 
-function withHost(headers: Capture['rawHeaders'], url: string): Capture['rawHeaders'] {
+function withHostHeader(headers: Capture['rawHeaders'], url: string): Capture['rawHeaders'] {
   const isNamed = headers.some(([name]) => name.toLowerCase() === 'host');
   return isNamed || !URL.canParse(url) ? headers : [['host', new URL(url).host], ...headers];
 }
 
-/** `postData.text`, in base64 where an `encoding` says so (HAR 1.3). A text holds only bodies that are UTF-8. */
+/**
+ * Reads `postData.text`, which is base64 where an `encoding` says so (HAR 1.3). Other text is exact only for a body
+ * in UTF-8: a replacement character, a lone surrogate, or another size tells of lost bytes. Playwright may write
+ * the body into the file `_file`.
+ */
 function bodyOf(entry: Json): Pick<Capture, 'body' | 'notes'> {
   const data = valueAt(entry, ['request', 'postData']);
   const text = textAt(data, 'text');

@@ -1,38 +1,47 @@
-import { bodyNote, type Capture, parseHeaderLine, targetOf, timeIn, unreadable, valueOf } from './capture.ts';
+import {
+  bodyNote,
+  type Capture,
+  parseHeaderLine,
+  targetOf,
+  timeIn,
+  unreadable,
+  headerIn,
+} from './capture.ts';
 
 const requestLine = /^([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\r?\n/;
 
 export const isRawHttp = (text: string): boolean => requestLine.test(text.replace(/^\s+/, ''));
 
-/** A request as it goes over the wire (RFC 9112), its lines in CR LF or LF alone; `text` is its bytes in Latin-1. */
+/** Reads a request as it is sent over the wire (RFC 9112), with lines in CR LF or LF alone; `text` is its bytes in Latin-1. */
 export function readRawHttp(text: string): Capture {
   const message = text.replace(/^\s+/, '');
   const [first = '', method = '', target = ''] = requestLine.exec(message) ?? [];
-  const end = /\r?\n\r?\n/.exec(message);
-  const head = end === null ? message : message.slice(0, end.index);
+  const headEnd = /\r?\n\r?\n/.exec(message);
+  const head = headEnd === null ? message : message.slice(0, headEnd.index);
   const rawHeaders = head
     .slice(first.length)
-    // A line that begins with a blank goes on with the one before (obs-fold).
+    // A line that begins with a blank continues the one before it (obs-fold).
     .replace(/\r?\n[ \t]+/g, ' ')
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '')
     .map((line, i) => {
       const header = parseHeaderLine(line);
-      // Not quoted: what stands in a broken line may be the credential.
+      // The message does not quote the line, which may hold the credential.
       if (header === undefined) throw unreadable(`line ${i + 2} of the request is no header`);
       return header;
     });
-  const host = valueOf(rawHeaders, 'host');
+  const host = headerIn(rawHeaders, 'host');
   // A request to a proxy has a whole URL as its target. For a path, section 4.2 of the specification demands HTTPS.
-  const url = targetOf(target) === undefined ? host && `https://${host}${target}` : target;
-  const content = end === null ? '' : message.slice(end.index + end[0].length);
+  const isWholeUrl = targetOf(target) !== undefined;
+  const url = isWholeUrl ? target : host && `https://${host}${target}`;
+  const content = headEnd === null ? '' : message.slice(headEnd.index + headEnd[0].length);
   return {
     form: 'a raw HTTP request',
     method,
     url,
     path: target,
     rawHeaders,
-    capturedAt: timeIn(valueOf(rawHeaders, 'date')),
+    capturedAt: timeIn(headerIn(rawHeaders, 'date')),
     ...bodyOf(content, rawHeaders, first.endsWith('\r\n')),
   };
 }
@@ -42,10 +51,10 @@ function bodyOf(
   headers: Capture['rawHeaders'],
   isCrlf: boolean,
 ): Pick<Capture, 'body' | 'notes'> {
-  const isChunked = /chunked/i.test(valueOf(headers, 'transfer-encoding') ?? '');
+  const isChunked = /chunked/i.test(headerIn(headers, 'transfer-encoding') ?? '');
   const decoded = isChunked ? decodeChunked(content) : undefined;
-  const length = Number(valueOf(headers, 'content-length') ?? content.length);
-  // An editor, or a copy of a terminal, adds a line break behind the last byte.
+  const length = Number(headerIn(headers, 'content-length') ?? content.length);
+  // An editor, or copying from a terminal, adds a line break after the last byte.
   const hasAddedLineBreaks = /^[\r\n]+$/.test(content.slice(length));
   const notes = [
     ...(!isCrlf && content.includes('\n')
@@ -60,8 +69,8 @@ function bodyOf(
 }
 
 /**
- * The body of chunks (RFC 9112, section 7.1), whose lines may end in LF alone, as text in Latin-1. Undefined for what is
- * not chunked: many tools write the decoded body under the header that they received.
+ * Decodes a chunked body (RFC 9112, section 7.1), whose lines may end in LF alone. Undefined for a text that is not
+ * chunked: many tools write the decoded body after the header that they received.
  */
 function decodeChunked(text: string): string | undefined {
   let body = '';

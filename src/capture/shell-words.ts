@@ -1,16 +1,21 @@
-/** A word of a command line after the shell has removed its quotes, as bytes in Latin-1. */
+/**
+ * A word of a command line without its quotes, as bytes in Latin-1. With `hasExpansion`, a part of it comes from a
+ * variable or another command, which nothing here can know.
+ */
 export interface Word {
   readonly text: string;
-  /** Whether a part of it comes from a variable or another command, which nothing here can know. */
-  readonly isOpen: boolean;
+  readonly hasExpansion: boolean;
 }
 
+/** The commands of a pipeline, each as its words. */
 export type Pipeline = readonly (readonly Word[])[];
 
-/** A quote that is not closed reaches to the end of the text, so that reading takes time in proportion to its length. */
+/**
+ * A part of a command line. `blank` is also a continued line, a comment, or a redirection: curl does not send its
+ * words. A quote that is not closed reaches to the end of the text, so that reading takes linear time.
+ */
 const piece = new RegExp(
   [
-    // Input that is redirected is not in the command; its words say nothing that curl sends.
     String.raw`(?<blank>[ \t<]+|\\\r?\n|(?<=[ \t])#[^\n]*|\d?>[>&]?[ \t]*[^\s|;&]*)`,
     String.raw`(?<end>[|;&\r\n]+)`,
     String.raw`\$'(?<ansi>(?:[^'\\]+|\\[\s\S])*)'?`,
@@ -24,8 +29,8 @@ const piece = new RegExp(
 );
 
 /**
- * The pipelines of a text as bash and zsh read them: quotes, `$'…'`, escapes and continued lines. Variables and
- * substitutions stay as they are written and make their word open.
+ * Reads the pipelines of a text as bash and zsh do: quotes, `$'…'`, escapes and continued lines. Variables and
+ * substitutions stay as they are written.
  */
 export function parsePipelines(text: string): readonly Pipeline[] {
   const pipelines: Word[][][] = [[[]]];
@@ -36,16 +41,18 @@ export function parsePipelines(text: string): readonly Pipeline[] {
   };
   for (const { groups = {} } of text.matchAll(piece)) {
     const { blank, end, ansi, single, double, expansion, escaped, plain } = groups;
-    if (blank !== undefined || end !== undefined) endWord();
-    if (end === '|') pipelines.at(-1)?.push([]);
-    else if (end !== undefined) pipelines.push([[]]);
-    if (blank !== undefined || end !== undefined) continue;
+    if (blank !== undefined || end !== undefined) {
+      endWord();
+      if (end === '|') pipelines.at(-1)?.push([]);
+      else if (end !== undefined) pipelines.push([[]]);
+      continue;
+    }
     const unescaped = double?.replace(/\\\r?\n|\\([$`"\\])/g, '$1');
-    const isOpen = /\$[\w{(]|`/.test(double?.replace(/\\[\s\S]/g, '') ?? '') || expansion !== undefined;
+    const hasExpansion = /\$[\w{(]|`/.test(double?.replace(/\\[\s\S]/g, '') ?? '') || expansion !== undefined;
     const decoded = ansi === undefined ? undefined : decodeAnsiC(ansi);
     word = {
       text: (word?.text ?? '') + (decoded ?? single ?? unescaped ?? expansion ?? escaped ?? plain ?? ''),
-      isOpen: (word?.isOpen ?? false) || isOpen,
+      hasExpansion: (word?.hasExpansion ?? false) || hasExpansion,
     };
   }
   endWord();
@@ -66,7 +73,7 @@ const controls: Readonly<Record<string, string>> = {
 
 const escape = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|([\s\S]))/g;
 
-/** The bytes that `$'…'` stands for, in Latin-1 (bash, "ANSI-C Quoting"). `\u` gives the bytes of UTF-8. */
+/** Decodes `$'…'` to its bytes in Latin-1 (bash, "ANSI-C Quoting"). `\u` gives the bytes of UTF-8. */
 const decodeAnsiC = (text: string): string =>
   text.replace(escape, (all: string, ...[hex, short, long, octal]: (string | undefined)[]) => {
     if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
@@ -80,16 +87,21 @@ const decodeAnsiC = (text: string): string =>
 const utf8Bytes = (point: number): string =>
   point > 0x10ffff ? '' : Buffer.from(String.fromCodePoint(point), 'utf8').toString('latin1');
 
-/** The text that commands print which only print and decode: `printf %s … | base64 -d`. Undefined for any others. */
-export const outputOf = (commands: Pipeline): string | undefined =>
-  commands.reduce<string | undefined>((input, words) => {
-    const start = words.findIndex(({ text }) => ['echo', 'printf', 'base64'].includes(text));
-    const [name, ...args] = words.slice(start).map(({ text }) => text);
-    if (start < 0 || words.some(({ isOpen }) => isOpen)) return undefined;
-    // Shells differ in their echo of a backslash, and of options.
-    if (name === 'echo') return /^-|\\/.test(args.join(' ')) ? undefined : `${args.join(' ')}\n`;
-    if (name === 'printf') return args.length === 2 && args[0] === '%s' ? args[1] : undefined;
-    return input !== undefined && /^(-d|-D|--decode)$/.test(args.join(' '))
-      ? Buffer.from(input, 'base64').toString('latin1')
-      : undefined;
-  }, undefined);
+/** Returns the text that a pipeline of `echo`, `printf %s` and `base64 -d` prints; undefined for other commands. */
+export function outputOf(commands: Pipeline): string | undefined {
+  let output: string | undefined;
+  for (const words of commands) output = outputOfCommand(words, output);
+  return output;
+}
+
+function outputOfCommand(words: readonly Word[], input: string | undefined): string | undefined {
+  const start = words.findIndex(({ text }) => ['echo', 'printf', 'base64'].includes(text));
+  if (start < 0 || words.some(({ hasExpansion }) => hasExpansion)) return undefined;
+  const [name, ...args] = words.slice(start).map(({ text }) => text);
+  const typed = args.join(' ');
+  // Shells differ in their echo of a backslash, and of options.
+  if (name === 'echo') return /^-|\\/.test(typed) ? undefined : `${typed}\n`;
+  if (name === 'printf') return args.length === 2 && args[0] === '%s' ? args[1] : undefined;
+  const isDecoding = /^(-d|-D|--decode)$/.test(typed);
+  return isDecoding && input !== undefined ? Buffer.from(input, 'base64').toString('latin1') : undefined;
+}

@@ -68,8 +68,7 @@ const neverLeads: readonly string[] = [
   'filters',
 ];
 
-/** `auto` looks at arrays with at most so many names in their paths. */
-const longestPath = 4;
+const maxPathLength = 4;
 
 export const hasAmbiguousName = (path: readonly string[]): boolean =>
   ambiguousNames.includes(path.at(-1) ?? '');
@@ -126,11 +125,13 @@ class ArrayWalk {
       }
       if (this.#place === 'auto') {
         if (firstByte === undefined) return incomplete;
-        this.#rememberArray(path, firstByte);
+        this.#rememberForReport(path, firstByte);
       }
     }
     const isEntered = byte === openBrace || (byte === openBracket && this.#place !== 'auto');
-    return isEntered && this.#mayContainTarget(path) ? this.#members(offset, path) : scanner.valueEnd(offset);
+    return isEntered && this.#mayContainTarget(path)
+      ? this.#membersOrElements(offset, path)
+      : scanner.valueEnd(offset);
   }
 
   #isTarget(path: readonly string[], firstByte: number | undefined): boolean {
@@ -138,8 +139,7 @@ class ArrayWalk {
     return path.length === 0 || (isInUsualPlace(path) && firstByte === openBrace);
   }
 
-  /** Keeps what `findArray` reports where `auto` finds no array in a usual place. */
-  #rememberArray(path: readonly string[], firstByte: number): void {
+  #rememberForReport(path: readonly string[], firstByte: number): void {
     const isEmpty = firstByte === closeBracket;
     if (isInUsualPlace(path)) {
       if (isEmpty) this.emptyUsual ??= path;
@@ -151,12 +151,11 @@ class ArrayWalk {
   }
 
   #mayContainTarget(path: readonly string[]): boolean {
-    if (this.#place === 'auto') return path.length < longestPath;
+    if (this.#place === 'auto') return path.length < maxPathLength;
     return path.length < this.#place.length && isSamePath(path, this.#place.slice(0, path.length));
   }
 
-  /** Walks the members of the object, or the elements of the array, at `offset`, and returns as `value` does. */
-  #members(offset: number, path: readonly string[]): number {
+  #membersOrElements(offset: number, path: readonly string[]): number {
     const isObject = this.#buf[offset] === openBrace;
     const close = isObject ? closeBrace : closeBracket;
     let i = this.#pastSpace(offset + 1);

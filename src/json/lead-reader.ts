@@ -2,7 +2,7 @@ import { backslash, isDigit, minus, openBrace, quote } from './bytes.ts';
 import { memberBesideLead, noLeadInElement } from './errors.ts';
 import { formatPointer } from './exact.ts';
 import { InvalidRecord } from './scanned-record.ts';
-import { type Member, membersAt, onlyMember, type Span, spanAtPointer } from './members.ts';
+import { membersAt, type MemberSpan, onlyMember, type Span, spanAtPointer } from './members.ts';
 import { idKinds, row, scanner } from './scanner.ts';
 import { ScannedRecord } from './scanned-record.ts';
 
@@ -25,31 +25,31 @@ export class LeadReader {
   }
 
   /**
-   * Replaces the elements of a page by their leads, from the index `firstUnread` on. `givenEarlier` is the number of elements
-   * of the page that are no longer in `elements`, for the error's count. Throws a `DataError` for an element without a lead.
+   * Replaces the elements of a page by their leads, from the index `firstUnread` on. `countBefore` is the number of elements
+   * of the page that are no longer in `elements`, for the number in an error. Throws a `DataError` for an element without a
+   * lead.
    */
-  read(elements: ScannedRecord[], firstUnread: number, givenEarlier: number): void {
+  read(elements: ScannedRecord[], firstUnread: number, countBefore: number): void {
     const first = elements.find((element, i) => i >= firstUnread && !(element instanceof InvalidRecord));
-    if (first === undefined || this.#keepsElements(first)) return;
+    if (first === undefined) return;
+    if (this.#item === 'auto' && this.#wrapper === undefined) this.#findWrapper(first);
+    const areLeads = this.#item === 'auto' ? this.#wrapper === null : this.#item.length === 0;
+    // The scanner has found their ids already.
+    if (areLeads && this.#idName === undefined) return;
     for (let i = firstUnread; i < elements.length; i += 1) {
       const element = elements[i] as ScannedRecord;
-      if (!(element instanceof InvalidRecord)) elements[i] = this.#lead(element.bytes, givenEarlier + i + 1);
+      if (!(element instanceof InvalidRecord)) elements[i] = this.#lead(element.bytes, countBefore + i + 1);
     }
   }
 
-  /** Whether elements stay as they are: they are leads, whose id the scanner finds. With `auto`, `first` decides for the walk. */
-  #keepsElements({ bytes }: ScannedRecord): boolean {
-    if (this.#item === 'auto' && this.#wrapper === undefined) {
-      scanner.load(bytes);
-      this.#wrapper = wrapperOf(bytes, membersAt(bytes, 0)) ?? null;
-    }
-    const isBare = this.#item === 'auto' ? this.#wrapper === null : this.#item.length === 0;
-    return isBare && this.#idName === undefined;
+  #findWrapper({ bytes }: ScannedRecord): void {
+    scanner.load(bytes);
+    this.#wrapper = wrapperOf(bytes, membersAt(bytes, 0)) ?? null;
   }
 
   #lead(element: Buffer, nth: number): ScannedRecord {
     scanner.load(element);
-    if (this.#item === 'auto') return this.#unwrapped(element, nth);
+    if (this.#item === 'auto') return this.#leadInWrapper(element, nth);
     const lead = spanAtPointer(element, this.#item);
     if (lead === undefined || element[lead.start] !== openBrace) {
       throw noLeadInElement(formatPointer(this.#item), nth, 'dialect');
@@ -57,17 +57,17 @@ export class LeadReader {
     return identifiedRecord(element, lead.start, this.#idName);
   }
 
-  #unwrapped(element: Buffer, nth: number): ScannedRecord {
-    const wrapper = this.#wrapper ?? undefined;
-    if (wrapper === undefined) return identifiedRecord(element, 0, this.#idName);
+  #leadInWrapper(element: Buffer, nth: number): ScannedRecord {
+    const wrapper = this.#wrapper;
+    if (wrapper === null || wrapper === undefined) return identifiedRecord(element, 0, this.#idName);
     const members = membersAt(element, 0);
     const lead = onlyMember(members, wrapper.member);
     const place = formatPointer([wrapper.member]);
     if (lead === undefined || element[lead.start] !== openBrace) {
       throw noLeadInElement(place, nth, 'elements before');
     }
-    const stranger = strangerIn(members, wrapper);
-    if (stranger !== undefined) throw memberBesideLead(place, stranger, nth);
+    const unknownMember = unknownMemberIn(members, wrapper);
+    if (unknownMember !== undefined) throw memberBesideLead(place, unknownMember, nth);
     // An id that the dialect names goes before the id of the wrapper.
     const outerName = this.#idName === undefined ? wrapper.id : undefined;
     const outerId = outerName === undefined ? undefined : onlyMember(members, outerName);
@@ -75,12 +75,15 @@ export class LeadReader {
   }
 }
 
+/**
+ * An object around a lead, which is in its `member`. It has all members of `needs`, and none beside the lead with a
+ * name that `beside` does not match, since that would be lost. `id` is the member that identifies a lead without
+ * an id.
+ */
 interface Wrapper {
   readonly member: string;
   readonly needs: readonly string[];
-  /** Members with other names would be lost: an element that has one is no wrapper. */
   readonly beside: RegExp;
-  /** The member that identifies a lead without an id. */
   readonly id?: string;
 }
 
@@ -100,18 +103,18 @@ const wrappers: readonly Wrapper[] = [
 ];
 
 /** Finds the wrapper that has these members. A deleted lead may be null in it. */
-function wrapperOf(json: Buffer, members: readonly Member[]): Wrapper | undefined {
+function wrapperOf(json: Buffer, members: readonly MemberSpan[]): Wrapper | undefined {
   return wrappers.find((wrapper) => {
     const lead = onlyMember(members, wrapper.member);
     if (lead === undefined) return false;
     const isObjectOrNull =
       json[lead.start] === openBrace || json.toString('latin1', lead.start, lead.end) === 'null';
     const hasAll = wrapper.needs.every((name) => onlyMember(members, name) !== undefined);
-    return isObjectOrNull && hasAll && strangerIn(members, wrapper) === undefined;
+    return isObjectOrNull && hasAll && unknownMemberIn(members, wrapper) === undefined;
   });
 }
 
-const strangerIn = (members: readonly Member[], { member, beside }: Wrapper): string | undefined =>
+const unknownMemberIn = (members: readonly MemberSpan[], { member, beside }: Wrapper): string | undefined =>
   members.map(({ name }) => name).find((name) => name !== member && !beside.test(name));
 
 /**
@@ -120,15 +123,15 @@ const strangerIn = (members: readonly Member[], { member, beside }: Wrapper): st
  * none. Loads the text into the scanner.
  */
 export function identifiedRecord(json: Buffer, start = 0, idName?: string, outerId?: Span): ScannedRecord {
-  const rows = scanner.rowOf(json, start);
-  // The scanner finds a member `id` by itself.
-  if (idName !== undefined && idName !== 'id') {
+  const idRow = scanner.rowOf(json, start);
+  const scannerFindsId = idName === undefined || idName === 'id';
+  if (!scannerFindsId) {
     const [id, ...duplicates] = idsNamed(json, start, idName);
-    if (id === undefined) rows[row.idKind] = idKinds.missing;
-    else setId(rows, json, id, duplicates.length > 0);
+    if (id === undefined) idRow[row.idKind] = idKinds.missing;
+    else setId(idRow, json, id, duplicates.length > 0);
   }
-  if (outerId !== undefined && rows[row.idKind] === idKinds.missing) setId(rows, json, outerId, false);
-  return new ScannedRecord(json, rows, 0);
+  if (outerId !== undefined && idRow[row.idKind] === idKinds.missing) setId(idRow, json, outerId, false);
+  return new ScannedRecord(json, idRow, 0);
 }
 
 function idsNamed(json: Buffer, start: number, idName: string): readonly Span[] {
@@ -145,10 +148,10 @@ function setId(rows: Int32Array, json: Buffer, { start, end }: Span, isRepeated:
   const inner = json[start] === quote ? 1 : 0;
   rows[row.idStart] = start + inner;
   rows[row.idEnd] = end - inner;
-  rows[row.idKind] = isRepeated ? idKinds.repeated : kindOf(json.subarray(start, end));
+  rows[row.idKind] = isRepeated ? idKinds.repeated : idKindOf(json.subarray(start, end));
 }
 
-function kindOf(value: Buffer): number {
+function idKindOf(value: Buffer): number {
   if (value[0] === quote) {
     if (value.includes(backslash)) return idKinds.escaped;
     return value.length > 2 ? idKinds.plain : idKinds.unusable;

@@ -17,10 +17,12 @@ export interface Span {
   readonly end: number;
 }
 
-/** A member of an object, or an element of an array, whose name is its index. */
-export interface Member extends Span {
+/**
+ * The value of a member of an object, or of an element of an array, whose name is its index. `from` is the start
+ * of a member with its name; an element starts with its value.
+ */
+export interface MemberSpan extends Span {
   readonly name: string;
-  /** The start of its name; of an element, which has none in the text, the start of its value. */
   readonly from: number;
 }
 
@@ -28,8 +30,8 @@ export interface Member extends Span {
  * Returns the members of the object or the elements of the array at `start`, repeated names too, at most the first `limit`;
  * none for any other value. The scanner must hold this text, which is valid JSON.
  */
-export function membersAt(json: Buffer, start: number, limit = Number.POSITIVE_INFINITY): Member[] {
-  const members: Member[] = [];
+export function membersAt(json: Buffer, start: number, limit = Number.POSITIVE_INFINITY): MemberSpan[] {
+  const members: MemberSpan[] = [];
   const isObject = json[start] === openBrace;
   if (!isObject && json[start] !== openBracket) return members;
   const close = isObject ? closeBrace : closeBracket;
@@ -49,7 +51,7 @@ export function membersAt(json: Buffer, start: number, limit = Number.POSITIVE_I
 const pastSpace = (json: Buffer, offset: number): number => skipSpace(json, offset, json.length);
 
 /** Undefined also where the name is repeated: readers differ in which of its values they take. */
-export function onlyMember(members: readonly Member[], name: string): Member | undefined {
+export function onlyMember(members: readonly MemberSpan[], name: string): MemberSpan | undefined {
   const matches = members.filter((member) => member.name === name);
   return matches.length === 1 ? matches[0] : undefined;
 }
@@ -58,21 +60,22 @@ export function onlyMember(members: readonly Member[], name: string): Member | u
  * Returns the value at a JSON Pointer, given as its reference tokens; undefined where a name on the way is missing or repeated.
  * The scanner must hold this text, as for `membersAt`.
  */
-export const spanAtPointer = (json: Buffer, path: readonly string[]): Span | undefined =>
-  path.reduce<Span | undefined>((span, step) => span && onlyMember(membersAt(json, span.start), step), {
-    start: 0,
-    end: json.length,
-  });
+export function spanAtPointer(json: Buffer, path: readonly string[]): Span | undefined {
+  let span: Span | undefined = { start: 0, end: json.length };
+  for (const step of path) span = span && onlyMember(membersAt(json, span.start), step);
+  return span;
+}
 
-/** The values at a path in which `*` steps through arrays, or the part of it that cannot be followed. */
+/**
+ * The values at a path in which `*` steps through arrays: at least one, unless an array on the way is empty.
+ * `nothing`: the last step of `path` names no member or element, or a repeated name. `index`: a step is the
+ * index of one element in the array at `path`, which has `count` elements. `many`: there are more values than
+ * the limit.
+ */
 export type PatternSpans =
-  /** At least one value, unless an array on the way is empty. */
   | { readonly ok: true; readonly spans: readonly Span[] }
-  /** The last step of `path` names no member or element, or a name that is repeated. */
   | { readonly ok: false; readonly kind: 'nothing'; readonly path: readonly string[] }
-  /** The path is that of the array, which has `count` elements. */
   | { readonly ok: false; readonly kind: 'index'; readonly path: readonly string[]; readonly count: number }
-  /** There are more values than the limit. */
   | { readonly ok: false; readonly kind: 'many' };
 
 /**
@@ -109,10 +112,9 @@ export function spansAtPattern(
   return { ok: true, spans: places.map(({ span }) => span) };
 }
 
+/** `path` holds names of members and indexes of elements. `value` is JSON text; undefined removes the member. */
 export interface MemberChange {
-  /** Names of members and indexes of elements, from the outside in. */
   readonly path: readonly string[];
-  /** JSON text; undefined removes the member. */
   readonly value: string | undefined;
 }
 
@@ -133,7 +135,7 @@ export function changeMember(json: Uint8Array, { path, value }: MemberChange): B
     if (member === undefined) {
       if (value === undefined) return undefined;
       if (opening === openBracket) throw noSuchElement(path.slice(0, i), step);
-      return inserted(text, place, nested(path.slice(i), value));
+      return inserted(text, place, memberText(path.slice(i), value));
     }
     place = member;
     if (i === path.length - 1 && value === undefined) return removed(text, member);
@@ -141,18 +143,16 @@ export function changeMember(json: Uint8Array, { path, value }: MemberChange): B
   return spliced(text, place.start, place.end, value ?? '');
 }
 
-const nested = (path: readonly string[], value: string): string =>
-  path.reduceRight((inner, name, i) => {
-    const member = `${JSON.stringify(name)}:${inner}`;
-    return i === 0 ? member : `{${member}}`;
-  }, value);
+/** Returns the text of a member with this value, inside new objects for the remaining names. */
+const memberText = ([name, ...inner]: readonly string[], value: string): string =>
+  `${JSON.stringify(name)}:${inner.length === 0 ? value : `{${memberText(inner, value)}}`}`;
 
 function inserted(text: Buffer, { start }: Span, member: string): Buffer {
   const end = scanner.valueEnd(start) - 1;
   return spliced(text, end, end, text[end - 1] === openBrace ? member : `,${member}`);
 }
 
-function removed(text: Buffer, { from, end }: Member): Buffer {
+function removed(text: Buffer, { from, end }: MemberSpan): Buffer {
   const isLast = text[end] === closeBrace || text[end] === closeBracket;
   if (!isLast) return spliced(text, from, end + 1, '');
   return spliced(text, text[from - 1] === comma ? from - 1 : from, end, '');

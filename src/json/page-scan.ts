@@ -30,7 +30,7 @@ import { endings, type Expects, expects, incomplete, row, scanner, unexpectedAt 
 /** The largest record, and the largest envelope, in bytes: this limits the memory for a page. */
 const maxBytes = 16 * 1024 * 1024;
 
-const copiedBytes = 4096;
+const maxCopiedBytes = 4096;
 
 /**
  * Splits a page into its records while it arrives, in chunks cut at any byte. Records keep their bytes and
@@ -100,16 +100,16 @@ export class PageScan {
   }
 
   /**
-   * Completes the pending record with a copy of the first `copiedBytes` of this chunk, so that the whole chunk
+   * Completes the pending record with a copy of the first `maxCopiedBytes` of this chunk, so that the whole chunk
    * need not be copied. Returns the remaining bytes of the chunk.
    */
   #completePendingRecord(chunk: Uint8Array, records: ScannedRecord[]): Uint8Array {
     const pendingLength = this.#pendingLength;
-    const sparesCopying = pendingLength <= copiedBytes && chunk.length >= 2 * copiedBytes;
+    const sparesCopying = pendingLength <= maxCopiedBytes && chunk.length >= 2 * maxCopiedBytes;
     if (pendingLength === 0 || !sparesCopying || !this.#isInArray) return chunk;
-    const joined = Buffer.concat([...this.#pending, chunk.subarray(0, copiedBytes)]);
+    const joined = Buffer.concat([...this.#pending, chunk.subarray(0, maxCopiedBytes)]);
     const end = this.#takeRecords(joined, 0, records);
-    this.#keepPending(joined.subarray(0, pendingLength), Math.min(end, pendingLength));
+    this.#keepPendingFrom(joined.subarray(0, pendingLength), Math.min(end, pendingLength));
     const usedOfChunk = Math.max(0, end - pendingLength);
     this.#pendingOffset += usedOfChunk;
     return chunk.subarray(usedOfChunk);
@@ -125,8 +125,7 @@ export class PageScan {
     return all;
   }
 
-  /** Replaces the pending bytes by those of `buf` from `start` on. */
-  #keepPending(buf: Buffer, start: number): void {
+  #keepPendingFrom(buf: Buffer, start: number): void {
     const remaining = buf.subarray(start);
     this.#pendingOffset += start;
     this.#pending = remaining.length === 0 ? [] : [remaining];
@@ -152,7 +151,7 @@ export class PageScan {
         this.#array = { path: search.path, prefix: Buffer.from(buf.subarray(0, arrayStart)) };
       }
     }
-    this.#keepPending(buf, this.#isInArray ? this.#takeRecords(buf, arrayStart, records) : 0);
+    this.#keepPendingFrom(buf, this.#isInArray ? this.#takeRecords(buf, arrayStart, records) : 0);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { compact } from './bytes.ts';
 import { replaceNumbers } from './exact.ts';
 
-export const mostDiffNames = 20;
+export const maxDiffNames = 20;
 
 /** In characters: the name of a deeply nested field would fill the screen. */
 const maxNameLength = 200;
@@ -13,26 +13,29 @@ const maxNameLength = 200;
 export function payloadDiff(before: Uint8Array, after: Uint8Array): string[] {
   const names = new Set<string>();
   for (const { name } of payloadDifferences(before, after)) {
-    if (names.add(name).size === mostDiffNames) break;
+    if (names.add(name).size === maxDiffNames) break;
   }
   return [...names];
 }
 
+/**
+ * `path` is the dotted path of the member, and `name` is the same with the indexes of elements; both are cut at 200
+ * characters. The values are those of `parsePayload`; undefined where they are absent. `isElement`: it is an
+ * element of an array.
+ */
 export interface Difference {
-  /** The dotted path with the indexes of elements, cut at 200 characters. */
   readonly name: string;
   readonly path: string;
-  /** The value that `parsePayload` returns; undefined where it is absent. */
   readonly before: unknown;
   readonly after: unknown;
   readonly isElement: boolean;
 }
 
-/** It does not recurse, because a body may nest deeper than the stack. */
+/** Yields the values that differ, in their order. It does not recurse, because a body may nest deeper than the stack. */
 export function* payloadDifferences(before: Uint8Array, after: Uint8Array): Generator<Difference> {
   const top = { name: '', path: '', isElement: false };
-  const queue: Difference[] = [{ ...top, before: parsePayload(before), after: parsePayload(after) }];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+  const stack: Difference[] = [{ ...top, before: parsePayload(before), after: parsePayload(after) }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { before: a, after: b } = next;
     if (a === b) continue;
     const isElement = Array.isArray(a);
@@ -44,7 +47,7 @@ export function* payloadDifferences(before: Uint8Array, after: Uint8Array): Gene
     for (const key of keys) {
       const name = nameWithin(next.name, key);
       const path = isElement ? next.path : nameWithin(next.path, key);
-      queue.push({ name, path, before: member(a, key), after: member(b, key), isElement });
+      stack.push({ name, path, before: member(a, key), after: member(b, key), isElement });
     }
   }
 }
@@ -54,16 +57,16 @@ export function* payloadDifferences(before: Uint8Array, after: Uint8Array): Gene
  * `withNull`.
  */
 export function* payloadPaths(json: Uint8Array, withNull = false): Generator<string> {
-  const queue: (readonly [path: string, value: unknown])[] = [['', parsePayload(json)]];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+  const stack: (readonly [path: string, value: unknown])[] = [['', parsePayload(json)]];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const [path, value] = next;
     if (!isObject(value)) continue;
     const isArray = Array.isArray(value);
     for (const [key, inner] of Object.entries(value)) {
       if (inner === null && !withNull) continue;
-      const within = isArray ? path : nameWithin(path, key);
-      if (!isArray) yield within;
-      queue.push([within, inner]);
+      const innerPath = isArray ? path : nameWithin(path, key);
+      if (!isArray) yield innerPath;
+      stack.push([innerPath, inner]);
     }
   }
 }
@@ -80,10 +83,12 @@ const member = (object: Readonly<Record<string, unknown>>, key: string): unknown
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** Marks a number in a parsed text; other texts hardly start with it. */
+/**
+ * Numbers become texts that start with this mark, because a double would round them; hardly another text starts
+ * with it.
+ */
 const numberMark = '\u0000';
 
-/** Numbers become marked texts, because a double would round them. */
 const parsePayload = (json: Uint8Array): unknown =>
   JSON.parse(
     replaceNumbers(compact(json).toString('utf8'), (number) => `"\\u0000${normalizeDecimal(number)}"`),

@@ -12,11 +12,13 @@ import {
 
 const dot = 0x2e;
 
+/**
+ * A name in the paths, and the names that follow it in an object. `index` counts all names, and `path` is the index of
+ * the path that ends with this name, or -1.
+ */
 interface Step {
   readonly name: Uint8Array;
-  /** Numbers the steps of all objects. */
-  readonly number: number;
-  /** The index of the path that ends here, or -1. */
+  readonly index: number;
   path: number;
   readonly inside: Step[];
 }
@@ -27,24 +29,25 @@ interface Step {
  * then parses the record.
  */
 export class ScalarMembers {
-  /** The position of the value of each path in the record of the last `find`; 0 where it has none. */
+  /** The position of the value of each path in the record of the last `find`; the start is 0 where it has none. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   readonly #root: Step[] = [];
-  readonly #met: Int32Array;
-  #steps = 0;
-  #round = 0;
+  /** For each step, the number of the `find` that met its name last: meeting it twice means a repeated name. */
+  readonly #lastFinds: Int32Array;
+  #findNumber = 0;
+  #stepCount = 0;
 
   constructor(paths: readonly (readonly string[])[]) {
     this.starts = new Int32Array(paths.length);
     this.ends = new Int32Array(paths.length);
     paths.forEach((path, i) => this.#add(this.#root, path, i));
-    this.#met = new Int32Array(this.#steps);
+    this.#lastFinds = new Int32Array(this.#stepCount);
   }
 
   /** Returns false where the record must be parsed. `json[start, end)` is a valid compact object. */
   find(json: Uint8Array, start: number, end: number): boolean {
-    this.#round += 1;
+    this.#findNumber += 1;
     this.starts.fill(0);
     return this.#object(json, start, end, this.#root) > 0;
   }
@@ -54,8 +57,8 @@ export class ScalarMembers {
     const bytes = Buffer.from(name);
     let step = steps.find((candidate) => bytes.equals(candidate.name));
     if (step === undefined) {
-      step = { name: bytes, number: this.#steps, path: -1, inside: [] };
-      this.#steps += 1;
+      step = { name: bytes, index: this.#stepCount, path: -1, inside: [] };
+      this.#stepCount += 1;
       steps.push(step);
     }
     if (inner.length === 0) step.path = path;
@@ -71,17 +74,19 @@ export class ScalarMembers {
       const nameEnd = endOfName(json, name, limit);
       if (nameEnd === 0) return 0;
       const step = stepNamed(steps, json, name, nameEnd);
-      position =
-        step === undefined ? endOfValue(json, nameEnd + 2) : this.#member(json, nameEnd + 2, limit, step);
-      if (position === 0 || json[position] === closeBrace) return position === 0 ? 0 : position + 1;
-      position += 1;
+      const valueStart = nameEnd + 2;
+      const end =
+        step === undefined ? endOfValue(json, valueStart) : this.#member(json, valueStart, limit, step);
+      if (end === 0) return 0;
+      position = end + 1;
+      if (json[end] === closeBrace) return position;
     }
     return 0;
   }
 
-  #member(json: Uint8Array, start: number, limit: number, { number, path, inside }: Step): number {
-    if (this.#met[number] === this.#round) return 0;
-    this.#met[number] = this.#round;
+  #member(json: Uint8Array, start: number, limit: number, { index, path, inside }: Step): number {
+    if (this.#lastFinds[index] === this.#findNumber) return 0;
+    this.#lastFinds[index] = this.#findNumber;
     const first = json[start];
     if (first === openBrace && path < 0) return this.#object(json, start, limit, inside);
     if (first === openBrace || first === openBracket) return 0;

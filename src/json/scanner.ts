@@ -44,8 +44,7 @@ export const row = {
   size: 10,
 } as const;
 
-/** The memory and the functions of `wasm/scan.ts`. */
-interface Module {
+interface WasmExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   reserve(length: number): void;
   value(start: number): number;
@@ -59,12 +58,14 @@ const expectsAt = 6;
 const rowsAt = 512;
 const textAt = 65536;
 
+/**
+ * `result` is a member of `endings`, `incomplete`, or lower for a text that is not JSON. `rows` has `row.size` words
+ * for each record. `done` is the position after the last byte that belongs to a complete record or a separator,
+ * where `expects` comes next.
+ */
 export interface RecordsScan {
-  /** A member of `endings`, `incomplete`, or lower for a text that is not JSON. */
   readonly result: number;
-  /** A row of `row.size` words for each record. */
   readonly rows: Int32Array;
-  /** The position after the last byte that belongs to a complete record or a separator. */
   readonly done: number;
   readonly expects: Expects;
 }
@@ -72,7 +73,7 @@ export interface RecordsScan {
 /** TypeScript declares these only together with the browser's API. */
 declare const WebAssembly: {
   readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (module: object, imports: object) => { readonly exports: Module };
+  readonly Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
 };
 
 const { memory, ...scan } = new WebAssembly.Instance(
@@ -125,7 +126,6 @@ export const scanner = {
     return scanner.lastRow();
   },
 
-  /** Scans the records of an array from `from` on, as long as they are complete and rows are free. */
   records(from: number, expecting: Expects): RecordsScan {
     const result = scan.records(from, expecting);
     refreshViews();

@@ -16,6 +16,7 @@ const longestObject = 64 * 1024 * 1024;
 /** Some editors write it at the start of a file. */
 const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf];
 
+/** `value`: outside of an array. The others are inside one, where `comma` is also its end. */
 type Expected = 'value' | 'element' | 'first element' | 'comma';
 
 /**
@@ -30,7 +31,7 @@ export class ValueSplitter {
   #inString = false;
   #isEscaped = false;
   #expected: Expected = 'value';
-  #before = 0;
+  #chunkOffset = 0;
   /** Thrown after the objects before it were returned. */
   #failure: unknown;
 
@@ -52,26 +53,26 @@ export class ValueSplitter {
     for (let i = 0; i < chunk.length; i += 1) {
       const byte = chunk[i] as number;
       if (this.#depth === 0) {
-        if (isSpace(byte) || byte === byteOrderMark[this.#before + i]) continue;
-        this.#outside(byte, this.#before + i);
+        if (isSpace(byte) || byte === byteOrderMark[this.#chunkOffset + i]) continue;
+        this.#outsideObject(byte, this.#chunkOffset + i);
         start = i;
       } else {
-        i = this.#endOfObject(chunk, i);
-        if (this.#depth === 0) objects.push(this.#taken(chunk.subarray(start, i + 1)));
+        i = this.#scanObject(chunk, i);
+        if (this.#depth === 0) objects.push(this.#completeObject(chunk.subarray(start, i + 1)));
       }
     }
     if (this.#depth > 0) this.#hold(chunk.subarray(start));
-    this.#before += chunk.length;
+    this.#chunkOffset += chunk.length;
   }
 
   /** Must be called at the end. Throws a `DataError` where an object or array is not closed. */
   end(): void {
     if (this.#failure !== undefined) throw this.#failure as Error;
     if (this.#depth === 0 && this.#expected === 'value') return;
-    throw jsonEndsEarly(this.#before);
+    throw jsonEndsEarly(this.#chunkOffset);
   }
 
-  #outside(byte: number, offset: number): void {
+  #outsideObject(byte: number, offset: number): void {
     const expected = this.#expected;
     if (byte === openBrace && expected !== 'comma') {
       this.#depth = 1;
@@ -86,8 +87,8 @@ export class ValueSplitter {
     }
   }
 
-  /** Returns the index of the byte that ends the object; the length of the chunk where it continues. */
-  #endOfObject(chunk: Uint8Array, start: number): number {
+  /** Continues the object. Returns the index of the byte that ends it, or the length of the chunk where it goes on. */
+  #scanObject(chunk: Uint8Array, start: number): number {
     let depth = this.#depth;
     let inString = this.#inString;
     let isEscaped = this.#isEscaped;
@@ -111,7 +112,7 @@ export class ValueSplitter {
     return i;
   }
 
-  #taken(last: Uint8Array): Buffer {
+  #completeObject(last: Uint8Array): Buffer {
     if (this.#expected !== 'value') this.#expected = 'comma';
     if (this.#held.length === 0) return bufferOf(last);
     const object = Buffer.concat([...this.#held, last]);
@@ -124,7 +125,7 @@ export class ValueSplitter {
     this.#held.push(Buffer.from(piece));
     this.#heldLength += piece.length;
     if (this.#heldLength > longestObject) {
-      throw endlessObject(this.#before);
+      throw endlessObject(this.#chunkOffset);
     }
   }
 }

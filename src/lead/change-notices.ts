@@ -1,6 +1,12 @@
 import { isObject, type Json } from '../json/exact.ts';
 import { attributesOf } from '../json/resource.ts';
 
+/*
+ * Words by which services and databases say that a delivery tells of a change: that a member holds the state before
+ * it, that the lead was deleted, or that its content is another kind of object. Names and values are compared
+ * word by word, since each service joins words in its own way.
+ */
+
 type Members = { readonly [key: string]: Json };
 type Path = readonly string[];
 
@@ -20,12 +26,12 @@ const hasWord = (text: string, pattern: RegExp): boolean => wordsOf(text).some((
 
 const pastWord =
   /^(?:old|prev|previous|previously|before|former|prior|past|was|original|orig|history|pre|preimage|deleted?|deletion|removed?|erased?|destroy(?:ed)?|trash(?:ed)?|archived|purged|discarded|dropped|replaced|superseded)$/;
-/** Names without a border between their words, such as `oldvalue`; not `older` and not `preview`. */
+/** The start of names that do not separate their words, such as `oldvalue`; not `older` and not `preview`. */
 const pastStart = /^(?:old(?!e)|prev(?!iew|ent)|before)/i;
 
-/** Whether a member holds the state before a change, as databases and customer services name it. */
 export const isPastName = (name: string): boolean => pastStart.test(name) || hasWord(name, pastWord);
 
+/** Names of the state after a change, or of the lead where there is only one state. */
 const presentName =
   /^(?:leads?|records?|rows?|data|new|current|now|present|(?:new|current|after|post)[_-]?(?:record|row|values?|data|image|state|lead|version|document|object))$/i;
 
@@ -33,17 +39,16 @@ const presentName =
 export const hasEmptyPresent = (object: Members): boolean =>
   Object.keys(object).some((name) => object[name] === null && presentName.test(name));
 
-/** The last word of members that name an event, and the word before a last `type`, `name` or `code`. */
+/**
+ * A member names an event where its last word is an `eventWord`, or an `eventTypeWord` comes before a last `type`,
+ * `name` or `code`; binary CloudEvents have a header `ce-type`.
+ */
 const eventWord =
   /^(?:event|action|op|oper|operation|trigger|topic|kind|rowkind|verb|command|task|mutation|transition|crud|dml)$/;
-/** Binary CloudEvents have a header `ce-type`. */
 const eventTypeWord =
   /^(?:event|change|op|operation|action|trigger|hook|webhook|subscription|activity|message|notification|mutation|modification|crud|dml|ce)$/;
 
-/**
- * Every member that tells of an event or of a deletion has such a part in its name. This check spares
- * splitting all others.
- */
+/** All names of events and of deletions have such a part: this quick check spares splitting the others. */
 const noticePart =
   /event|action|op|trigger|topic|kind|verb|command|task|mutation|transition|crud|dml|change|hook|subscr|activity|message|notif|modif|ce-|delet|tombstone|remov|destr|eras|trash|purge|archiv|redact|anonymi|^type$/i;
 
@@ -62,6 +67,7 @@ export function isEvent(object: Members): boolean {
   return Object.keys(object).some((name) => typeof object[name] === 'string' && isEventName(name));
 }
 
+/** The part of an object in a delivery. `event`: it describes the event. `envelope`: it is around the lead. */
 type Role = 'event' | 'lead' | 'envelope';
 
 /** Matches the end of a word, because some services write `ONLEADDELETE`; but not `undeleted`. */
@@ -72,21 +78,20 @@ const deletionCode = /^-?d(?:el)?$/i;
 const codeWord = /^(?:op|oper|operation|action|rowkind)$/;
 const longestEvent = 64;
 
+/** A flag such as `_ab_cdc_deleted_at` has a word of `flagWord`, and otherwise only words of `flagFiller`. */
 const flagWord = /^(?:deleted?|deletion|removed|erased|destroyed|trash(?:ed)?|archived|purged|tombstone)$/;
-/** Words in names such as `_fivetran_deleted`, `_ab_cdc_deleted_at` and `in_trash`. */
 const flagFiller = /^(?:is|was|in|soft|fivetran|sdc|ab|cdc|at|on|date|time|timestamp|flag)$/;
 
-/** Members that name the event in an envelope; in a lead they are its own fields. */
+/** Members that name the event in an envelope, and in objects beside a lead that describe it; a lead has its own. */
 const envelopeName = /(?:type|name|status|state|method|scope)$/i;
-/** Objects beside a lead that describe the event, so that these members count in them too. */
 const aboutEvent = /(?:meta(?:data)?|headers?|event|hook|context|info|notification|envelope|request)$/i;
 
 function isDeletionFlag(name: string, value: Json): boolean {
   const isSet = typeof value !== 'object' && !/^(?:false|no|n|0|)$/i.test(String(value));
   if (!isSet || !noticePart.test(name)) return false;
   const words = wordsOf(name);
-  const isPlain = words.every((word) => flagWord.test(word) || flagFiller.test(word));
-  return isPlain && words.some((word) => flagWord.test(word));
+  const hasOnlyFlagWords = words.every((word) => flagWord.test(word) || flagFiller.test(word));
+  return hasOnlyFlagWords && words.some((word) => flagWord.test(word));
 }
 
 function saysDeletion(name: string, value: Json, role: Role): boolean {
@@ -94,17 +99,16 @@ function saysDeletion(name: string, value: Json, role: Role): boolean {
   if (typeof value !== 'string' || value.length > longestEvent) return false;
   if (isEventName(name))
     return hasWord(value, deletionWord) || (deletionCode.test(value) && hasWord(name, codeWord));
+  const mayNameEvent = role === 'envelope' && envelopeName.test(name);
   // A flat event has a type such as `ContactDelete`; a lead may be of the type `removal`.
-  const isOfEvent =
-    role === 'envelope'
-      ? envelopeName.test(name)
-      : role === 'lead' && name === 'type' && wordsOf(value).length > 1;
-  return isOfEvent && !/\s/.test(value) && hasWord(value, deletionWord);
+  const isTypeOfFlatEvent = role === 'lead' && name === 'type' && wordsOf(value).length > 1;
+  return (mayNameEvent || isTypeOfFlatEvent) && !/\s/.test(value) && hasWord(value, deletionWord);
 }
 
 const deletionMember = (object: Members, role: Role): string | undefined =>
   Object.keys(object).find((name) => saysDeletion(name, object[name] ?? null, role));
 
+/** Returns the path to the member that says that the lead was deleted: in the object, or in one directly inside it. */
 export function deletionIn(object: Members, role: 'lead' | 'envelope'): Path | undefined {
   const member = deletionMember(object, role);
   if (member !== undefined) return [member];
@@ -112,8 +116,8 @@ export function deletionIn(object: Members, role: 'lead' | 'envelope'): Path | u
     const inner = object[name];
     // Salesforce has a ChangeEventHeader in each record, Estuary a `_meta`.
     if (!isObject(inner) || (role === 'lead' && !/event|^_meta$/i.test(name))) continue;
-    const isAbout = role === 'envelope' && aboutEvent.test(name);
-    const innerMember = deletionMember(inner, isAbout ? 'envelope' : 'event');
+    const isAboutEvent = role === 'envelope' && aboutEvent.test(name);
+    const innerMember = deletionMember(inner, isAboutEvent ? 'envelope' : 'event');
     if (innerMember !== undefined) return [name, innerMember];
   }
   return undefined;
@@ -121,7 +125,7 @@ export function deletionIn(object: Members, role: 'lead' | 'envelope'): Path | u
 
 export const leadWord = /^(?:leads?|leadgen|contacts?|prospects?)$/;
 
-const happening =
+const happeningWord =
   /(?:ed|ing)$|^(?:create|insert|update|upsert|add|new|change|modify|edit|save|submit|replace|publish|paid|sent)s?$/;
 /** Words that name no kind of object, or that a service may use for its leads. */
 const neutralWord =
@@ -130,7 +134,7 @@ const kindName = /^(?:table|model|collection|module|entity|object|resource)(?:[_
 
 /**
  * Returns the member that names the kind of the content, and whether that is a lead; undefined without such a
- * member. `isAround` is true for an envelope, so that fields such as `model` are not those of a lead.
+ * member. `isAround` is true for an envelope: in a lead, members such as `model` are fields of its own.
  */
 export function kindIn(
   object: Members,
@@ -140,21 +144,25 @@ export function kindIn(
   let otherKind: string | undefined;
   for (const name of Object.keys(object)) {
     const value = object[name];
-    const isKind = isAround && (kindName.test(name) || (name === 'type' && isResource));
     if (typeof value !== 'string' || value.length > longestEvent) continue;
-    if (!(isKind || name === 'type' || isEventName(name))) continue;
+    const namesKind = isAround && (kindName.test(name) || (name === 'type' && isResource));
+    if (!namesKind && name !== 'type' && !isEventName(name)) continue;
     if (hasWord(value, leadWord)) return { member: name, isLead: true };
     // A lead may have a topic such as `new-roof`.
-    const isCertain = isAround || /[./:]/.test(value) || /event/i.test(name);
-    if (nounsOf(value).length > 0 && (isKind || (isCertain && isNameOfEvent(value)))) otherKind ??= name;
+    const mayNameEvent = isAround || /[./:]/.test(value) || /event/i.test(name);
+    const namesEvent = mayNameEvent && isNameOfEvent(value);
+    if (kindsIn(value).length > 0 && (namesKind || namesEvent)) otherKind ??= name;
   }
   return otherKind === undefined ? undefined : { member: otherKind, isLead: false };
 }
 
-const nounsOf = (text: string): readonly string[] =>
-  wordsOf(text).filter((word) => !happening.test(word) && !neutralWord.test(word) && !leadWord.test(word));
+/** Returns the words that name another kind of object than a lead. */
+const kindsIn = (text: string): readonly string[] =>
+  wordsOf(text).filter(
+    (word) => !happeningWord.test(word) && !neutralWord.test(word) && !leadWord.test(word),
+  );
 
-const isNameOfEvent = (text: string): boolean => !/\s/.test(text) && hasWord(text, happening);
+const isNameOfEvent = (text: string): boolean => !/\s/.test(text) && hasWord(text, happeningWord);
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -165,7 +173,7 @@ export function headerNotice(
   for (const [name, value] of headers) {
     if (!isEventName(name)) continue;
     const isDeletion = saysDeletion(name, value, 'event');
-    const isOtherKind = nounsOf(value).length > 0 && !hasWord(value, leadWord);
+    const isOtherKind = kindsIn(value).length > 0 && !hasWord(value, leadWord);
     if (isDeletion || isOtherKind) return { name, isDeletion };
   }
   return undefined;

@@ -34,6 +34,7 @@ export const comparesOrder = ({ operator }: Condition): boolean => /^[<>]/.test(
 export type Bound = { readonly number: string } | { readonly time: number };
 
 const decimal = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+const integer = /^-?\d+$/;
 
 /**
  * Parses a number with all its digits, or a point in time as the flags take it; `now` is in milliseconds.
@@ -52,7 +53,7 @@ export function boundOf(value: string, now: number, zone?: string): Bound | unde
 export function compareDecimals(first: string, second: string): number | undefined {
   if (!decimal.test(first) || !decimal.test(second)) return undefined;
   const difference = Number(first) - Number(second);
-  if (difference < 0 || difference > 0 || !/^-?\d+$/.test(first + second.replace('-', ''))) return difference;
-  const exact = BigInt(first) - BigInt(second);
-  return exact < 0n ? -1 : exact > 0n ? 1 : 0;
+  const isClear = difference < 0 || difference > 0;
+  if (isClear || !integer.test(first) || !integer.test(second)) return difference;
+  return Number(BigInt(first) - BigInt(second));
 }

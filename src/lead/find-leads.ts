@@ -13,23 +13,23 @@ import {
 
 type Path = readonly string[];
 
+/**
+ * The field with a lead's id: its name, or a dotted path such as `contact.id`. `option` is the setting in messages
+ * that can name another field; absent where none can.
+ */
 export interface IdField {
   readonly name: string;
-  /** The setting in messages that can name another field; absent where none can. */
   readonly option?: string | undefined;
 }
 
+/**
+ * `one`: the only possible place of the lead, or of all leads, as reference tokens where `*` steps through an
+ * array; empty for the body itself. Otherwise `paths` are the places that were considered, and `member` is the
+ * pointer to the member because of which the lead is refused.
+ */
 export type LeadReading =
-  /**
-   * The only possible place: its reference tokens, where `*` steps through an array; empty for the body
-   * itself.
-   */
   | { readonly kind: 'one'; readonly path: Path }
-  | {
-      readonly kind: RefusedReading;
-      readonly paths: readonly Path[];
-      readonly member?: string;
-    };
+  | { readonly kind: RefusedReading; readonly paths: readonly Path[]; readonly member?: string };
 
 /**
  * The reasons to take no lead. `several`: more than one reading is possible. `past`: the only leads are
@@ -40,23 +40,29 @@ export type LeadReading =
 export type RefusedReading = 'several' | 'past' | 'deletion' | 'other' | 'mixed' | 'none';
 
 /**
- * The degrees of likeness with a lead of section 2 of the specification. The lowest is an object whose id may
- * have another name.
+ * How much an object is like a lead of section 2 of the specification. `otherId`: its id may have another name.
+ * `identified`: it has an id. `related`: and a field of a lead or a person. `lead`: and most fields of a lead.
  */
 const likeness = { otherId: 0, identified: 1, related: 2, lead: 3 } as const;
 type Likeness = (typeof likeness)[keyof typeof likeness];
 
+/**
+ * A place in the body. `isPast`: a name on the way to it tells of a former state. `deletion` and `otherKind` are paths to
+ * the member that says that the lead was deleted, and to that which names another kind of object.
+ */
 interface Place {
   readonly path: Path;
   readonly isPast: boolean;
   readonly deletion: Path | undefined;
-  /** The path to the member that names another kind of object, where the object has no field of a person. */
   readonly otherKind: Path | undefined;
 }
 
+/**
+ * The object, or all objects at a path with `*`, that may be the lead. `isWhole`: every one has the category and
+ * the contact of a lead, so that it carries no other lead. `isMixed`: some are like a lead and others are not.
+ */
 interface Candidate extends Place {
   readonly likeness: Likeness;
-  /** Every object has the category and the contact of a lead, so that it carries no other lead. */
   readonly isWhole: boolean;
   readonly isEvent: boolean;
   readonly isMixed: boolean;
@@ -64,12 +70,13 @@ interface Candidate extends Place {
 
 type Members = { readonly [key: string]: Json };
 
-const deepest = 4;
-const longestPath = 2 * deepest;
+const maxDepth = 4;
+const longestPathWithSteps = 2 * maxDepth;
 
 /** Fields of a person: an object with an id and such a field may be a lead. */
 const personName = /e[-_]?mail|phone|mobile|(?:first|last|full)[-_]?name/i;
 
+/** Names of members that may hold the id of a lead, where it is not in the member that is set. */
 export const idLikeName =
   /^(?:lead|leadgen|record|entry|response|submission|contact)[\s_-]?id$|^_?(?:uu|gu)?id$/i;
 
@@ -92,8 +99,8 @@ export function findLeads(body: Json, idName: string): LeadReading {
   const root = present.find(({ path }) => path.length === 0);
   const [lead, ...rivals] = bestOf(present).filter((candidate) => candidate.likeness >= likeness.related);
   const [former] = past;
-  const isLeadFormer = lead === root && lead?.isWhole !== true;
-  if (former !== undefined && (lead === undefined || (isLeadFormer && former.likeness > lead.likeness)))
+  const mayBeEnvelope = lead === root && lead?.isWhole !== true;
+  if (former !== undefined && (lead === undefined || (mayBeEnvelope && former.likeness > lead.likeness)))
     return { kind: 'past', paths: past.map(pathOf) };
   if (lead !== undefined) return readingOf(lead, rivals.length > 0 ? rivals : payloadsOf(lead, present));
   const inside = present.filter((candidate) => candidate !== root);
@@ -124,9 +131,9 @@ function readingOf(
 function payloadsOf(lead: Candidate, present: readonly Candidate[]): readonly Candidate[] {
   if (lead.isWhole) return [];
   return present.filter(({ path }) => {
-    const below = path.slice(lead.path.length).filter((step) => step !== '*');
-    const isInside = below.length > 0 && lead.path.every((step, index) => step === path[index]);
-    return isInside && (lead.isEvent || below.every((name) => payloadName.test(name)));
+    const innerNames = path.slice(lead.path.length).filter((step) => step !== '*');
+    const isInside = innerNames.length > 0 && lead.path.every((step, index) => step === path[index]);
+    return isInside && (lead.isEvent || innerNames.every((name) => payloadName.test(name)));
   });
 }
 
@@ -147,9 +154,10 @@ function isFlatLead(body: Json, idName: string): boolean {
 const isContainer = (value: Json): value is Members | readonly Json[] =>
   typeof value === 'object' && value !== null;
 
+/** Adds the candidates at `place` and below it; those at the same path with `*` become one. */
 function collect(value: Json, place: Place, idName: string, candidates: Map<string, Candidate>): void {
   const { path, isPast } = place;
-  if (!isContainer(value) || path.length > longestPath) return;
+  if (!isContainer(value) || path.length > longestPathWithSteps) return;
   if (Array.isArray(value)) {
     const within = { ...place, path: [...path, '*'] };
     for (const element of value as readonly Json[]) collect(element, within, idName, candidates);
@@ -160,37 +168,27 @@ function collect(value: Json, place: Place, idName: string, candidates: Map<stri
   if (candidate !== undefined) {
     const key = (isPast ? 'past ' : '') + formatPointer(path);
     const earlier = candidates.get(key);
-    candidates.set(key, earlier === undefined ? candidate : both(earlier, candidate));
+    candidates.set(key, earlier === undefined ? candidate : merged(earlier, candidate));
   }
-  if (path.filter((step) => step !== '*').length === deepest) return;
+  if (path.filter((step) => step !== '*').length === maxDepth) return;
   // The relations of a resource object of JSON:API are beside its attributes, and have ids.
   const attributes = attributesOf(value);
   const inside = (attributes === undefined ? Object.keys(value) : ['attributes']).filter((name) =>
     isContainer(value[name] ?? null),
   );
   if (inside.length === 0) return;
-  const around = {
-    deletion: place.deletion ?? below(path, deletionIn(value, 'envelope')),
-    otherKind: otherKindOf(value, place, true),
-  };
-  const isEmptyNow = hasEmptyPresent(value);
+  const deletion = place.deletion ?? pathWithin(path, deletionIn(value, 'envelope'));
+  const otherKind = otherKindOf(value, place, true);
+  const isPresentEmpty = hasEmptyPresent(value);
   for (const name of inside) {
-    const isOfPast = isPast || isPastName(name) || (isEmptyNow && !payloadName.test(name));
-    const { deletion, otherKind } = around;
-    collect(
-      value[name] ?? null,
-      { path: [...path, name], isPast: isOfPast, deletion, otherKind },
-      idName,
-      candidates,
-    );
+    const isInPast = isPast || isPastName(name) || (isPresentEmpty && !payloadName.test(name));
+    const innerPlace = { path: [...path, name], isPast: isInPast, deletion, otherKind };
+    collect(value[name] ?? null, innerPlace, idName, candidates);
   }
 }
 
-const below = (path: Path, names: Path | undefined): Path | undefined => names && [...path, ...names];
+const pathWithin = (path: Path, names: Path | undefined): Path | undefined => names && [...path, ...names];
 
-/**
- * Returns the path to the member of an object, or of an object above it, that names another kind than a lead.
- */
 function otherKindOf(object: Members, { path, otherKind }: Place, isAround: boolean): Path | undefined {
   const kind = kindIn(object, isAround);
   if (kind === undefined) return otherKind;
@@ -199,7 +197,7 @@ function otherKindOf(object: Members, { path, otherKind }: Place, isAround: bool
 
 function candidateAt(object: Members, place: Place, idName: string): Candidate | undefined {
   const { path, isPast, deletion } = place;
-  const isNamedLead = isLeadName(path);
+  const isNamedLead = isBodyOrNamedLead(path);
   const objectLikeness = likenessOf(object, idName, isNamedLead);
   if (objectLikeness === undefined && (isPast || !mayHaveOtherId(object, path, idName))) return undefined;
   const { category, contact } = fieldsOf(object);
@@ -208,27 +206,27 @@ function candidateAt(object: Members, place: Place, idName: string): Candidate |
     ...{ path, isPast, isMixed: false, isEvent: isEvent(object) },
     isWhole: typeof category === 'string' && isObject(contact),
     likeness: objectLikeness ?? likeness.otherId,
-    deletion: deletion ?? below(path, deletionIn(object, 'lead')),
+    deletion: deletion ?? pathWithin(path, deletionIn(object, 'lead')),
     otherKind: mayBeOther ? otherKindOf(object, place, attributesOf(object) !== undefined) : undefined,
   };
 }
 
-function both(earlier: Candidate, later: Candidate): Candidate {
-  const isOfEvent = earlier.isEvent || later.isEvent;
+function merged(earlier: Candidate, later: Candidate): Candidate {
+  const hasEvent = earlier.isEvent || later.isEvent;
   // The objects of an array are of one kind, whatever fields they have; the events of an array are not.
-  const areOneKind = later.path.at(-1) === '*' && !isOfEvent;
-  const isLike = [earlier, later].map((candidate) => candidate.likeness >= likeness.related);
+  const areOneKind = later.path.at(-1) === '*' && !hasEvent;
+  const [wasLike, isLike] = [earlier, later].map((candidate) => candidate.likeness >= likeness.related);
   return {
     ...(earlier.likeness > later.likeness ? earlier : later),
     isWhole: earlier.isWhole && later.isWhole,
-    isEvent: isOfEvent,
-    isMixed: earlier.isMixed || (isLike[0] !== isLike[1] && !areOneKind),
+    isEvent: hasEvent,
+    isMixed: earlier.isMixed || (wasLike !== isLike && !areOneKind),
     deletion: earlier.deletion ?? later.deletion,
     otherKind: earlier.otherKind ?? later.otherKind,
   };
 }
 
-function isLeadName(path: Path): boolean {
+function isBodyOrNamedLead(path: Path): boolean {
   const name = path.findLast((step) => step !== '*');
   return name === undefined || wordsOf(name).some((word) => /^leads?$/.test(word));
 }
@@ -241,14 +239,18 @@ export const isOfPerson = (object: Members): boolean =>
   );
 
 function mayHaveOtherId(object: Members, path: Path, idName: string): boolean {
-  // A path such as `lead.id` names the id of this object already.
+  // A path such as `lead.id` names the id of a nested object already.
   if (path.length === 0 || idName.includes('.')) return false;
   return (
     Object.keys(object).some((name) => idLikeName.test(name)) &&
-    (isLeadName(path) || 'category' in object || 'contact' in object || hasPersonName(object))
+    (isBodyOrNamedLead(path) || 'category' in object || 'contact' in object || hasPersonName(object))
   );
 }
 
+/**
+ * An object with an id is a lead if it also has a contact and one more field of section 2, or all of them but the
+ * contact.
+ */
 function likenessOf(object: Members, idName: string, mayBePerson: boolean): Likeness | undefined {
   if (idIn(object, idName) === undefined) return undefined;
   const { category, contact, createdAt, metadata } = fieldsOf(object);
@@ -259,8 +261,8 @@ function likenessOf(object: Members, idName: string, mayBePerson: boolean): Like
     (isDated ? 1 : 0) +
     (isObject(metadata) ? 1 : 0);
   if (score >= 3) return likeness.lead;
-  // A path such as `lead.id` was set for such bodies.
-  const isRelated = typeof category === 'string' || contact !== undefined || object[idName] === undefined;
+  const isIdAtPath = object[idName] === undefined;
+  const isRelated = typeof category === 'string' || contact !== undefined || isIdAtPath;
   return isRelated || (mayBePerson && hasPersonName(object)) ? likeness.related : likeness.identified;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sha256 } from '../json/bytes.ts';
 
-/** `earlier` means an earlier pass or a preloaded id, `repeat` the current pass. */
+/** `earlier`: the id was met in an earlier pass, or preloaded. `repeat`: it was met in this pass. */
 export type AddResult = 'new' | 'earlier' | 'repeat';
 
 /** A record whose plain id is UTF-8 in `source[idStart, idEnd)`. */
@@ -15,20 +15,24 @@ export interface PlainId {
 /** The words of 32 bits in a block. A page of leads needs one block, which must not take more memory than the page. */
 const blockSize = 1 << 14;
 const longestId = 4096;
-const unmet = -1;
+const maxLoadFactor = 3 / 4;
+const noPass = -1;
 
 /**
- * The ids of the leads listed so far. A false duplicate would lose a lead, so ids are stored and compared whole: in an
+ * The ids of the leads listed so far, each with the last pass over the list in which it was met. A false duplicate would lose a lead, so ids are stored and compared whole: in an
  * open-addressing table of hashes and addresses, and the ids one after another in blocks, four bytes at a time. A million
  * UUIDs take about 64 MB, a quarter of a `Set` of strings, and there is no limit of 16.7 million entries.
  */
 export class IdSet {
-  /** A slot holds a hash, and the address of its entry in words plus one; 0 when the slot is free. */
+  /**
+   * A slot is two words: a hash, and the address of its entry; 0 when the slot is free. An entry is a word with its last pass, a word with the length of the id in bytes, then the id, its last word
+   * padded with zeros. Its address counts the words of all blocks from 1. `#ends` are the lengths in words of the full
+   * blocks, and `#lastEnd` is that of the last one, which counts as full before there is one.
+   */
   #slots = new Int32Array(2 << 10);
-  /** An entry is a word with its last pass, a word with the length, then the id, its last word padded with zeros. */
   readonly #blocks: Int32Array[] = [];
   readonly #ends: number[] = [];
-  #used = blockSize;
+  #lastEnd = blockSize;
   #count = 0;
   #pass = 1;
   /** The buffer of the last id, and its view: many leads are in one buffer. */
@@ -39,25 +43,25 @@ export class IdSet {
     return this.#count;
   }
 
-  /** Adds an id from a checkpoint or a bookmark: adding it again returns `earlier`. */
+  /** Adds an id from a checkpoint or a bookmark, for which `add` returns `earlier`. */
   preload(id: string): void {
     this.preloadStored(idBytes(id));
   }
 
   preloadStored(bytes: Uint8Array): void {
-    const address = this.#addressOf(bytes, 0, bytes.length);
-    if (this.#passAt(address) === unmet) this.#setPass(address, 0);
+    const address = this.#findOrAppend(bytes, 0, bytes.length);
+    if (this.#passAt(address) === noPass) this.#setPass(address, 0);
   }
 
   /** Yields the first `count` ids in the order in which they were added, in the form that `preloadStored` takes. */
   *stored(count: number): Generator<Uint8Array, void, undefined> {
     let remaining = count;
     for (const [i, block] of this.#blocks.entries()) {
-      const end = this.#ends[i] ?? this.#used;
+      const end = this.#ends[i] ?? this.#lastEnd;
       for (let offset = 0; offset < end && remaining > 0; remaining -= 1) {
         const length = block[offset + 1] as number;
         yield new Uint8Array(block.buffer, (offset + 2) * 4, length);
-        offset += wordsOf(length);
+        offset += entryWords(length);
       }
     }
   }
@@ -77,7 +81,7 @@ export class IdSet {
 
   /** Whether this id was added in that pass or in a later one; preloaded ids belong to pass 0. */
   isMetSince(id: string, pass: number): boolean {
-    return (this.passOf(id) ?? unmet) >= pass;
+    return (this.passOf(id) ?? noPass) >= pass;
   }
 
   /** Returns the last pass in which this id was added; 0 for a preloaded id, undefined for an unknown one. */
@@ -95,10 +99,10 @@ export class IdSet {
 
   /** Adds an id that is UTF-8 in `buf[start, end)`; `hash` is its element of `hashes`. */
   addBytes(buf: Uint8Array, start: number, end: number, hash?: number): AddResult {
-    const address = this.#addressOf(buf, start, end, hash);
+    const address = this.#findOrAppend(buf, start, end, hash);
     const pass = this.#passAt(address);
     this.#setPass(address, this.#pass);
-    return pass === unmet ? 'new' : pass === this.#pass ? 'repeat' : 'earlier';
+    return pass === noPass ? 'new' : pass === this.#pass ? 'repeat' : 'earlier';
   }
 
   /**
@@ -121,13 +125,12 @@ export class IdSet {
     return hashes;
   }
 
-  /** Returns the address of the entry of an id, and appends a missing one. */
-  #addressOf(buf: Uint8Array, start: number, end: number, givenHash?: number): number {
+  #findOrAppend(buf: Uint8Array, start: number, end: number, knownHash?: number): number {
     if (end - start > longestId) {
       const digest = storedForm(buf.subarray(start, end));
-      return this.#addressOf(digest, 0, digest.length);
+      return this.#findOrAppend(digest, 0, digest.length);
     }
-    const hash = givenHash ?? this.#hash(buf, start, end);
+    const hash = knownHash ?? this.#hash(buf, start, end);
     const slot = this.#slot(hash, buf, start, end);
     const address = this.#slots[slot + 1] as number;
     if (address !== 0) return address;
@@ -135,18 +138,21 @@ export class IdSet {
     this.#slots[slot] = hash;
     this.#slots[slot + 1] = appended;
     this.#count += 1;
-    if (this.#count * 8 > this.#slots.length * 3) this.#grow();
+    const slotCount = this.#slots.length / 2;
+    if (this.#count > slotCount * maxLoadFactor) this.#grow();
     return appended;
   }
 
+  #blockOf(address: number): Int32Array {
+    return this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
+  }
+
   #passAt(address: number): number {
-    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
-    return block[(address - 1) % blockSize] as number;
+    return this.#blockOf(address)[offsetOf(address)] as number;
   }
 
   #setPass(address: number, pass: number): void {
-    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
-    block[(address - 1) % blockSize] = pass;
+    this.#blockOf(address)[offsetOf(address)] = pass;
   }
 
   #viewOf(buf: Uint8Array): DataView {
@@ -157,6 +163,7 @@ export class IdSet {
     return this.#view;
   }
 
+  /** The constants are those of MurmurHash2 and MurmurHash3, and the last three lines the finalizer of the latter. */
   #hash(buf: Uint8Array, start: number, end: number): number {
     const view = this.#viewOf(buf);
     let hash = 0x9747b28c ^ (end - start);
@@ -168,6 +175,7 @@ export class IdSet {
     return hash ^ (hash >>> 16);
   }
 
+  /** Returns the index of the slot of an id; of a missing one, that of the free slot for it. */
   #slot(hash: number, buf: Uint8Array, start: number, end: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -178,8 +186,8 @@ export class IdSet {
   }
 
   #isAt(address: number, buf: Uint8Array, start: number, end: number): boolean {
-    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
-    let offset = ((address - 1) % blockSize) + 1;
+    const block = this.#blockOf(address);
+    let offset = offsetOf(address) + 1;
     if (block[offset] !== end - start) return false;
     const view = this.#viewOf(buf);
     let i = start;
@@ -191,22 +199,22 @@ export class IdSet {
   }
 
   #append(buf: Uint8Array, start: number, end: number): number {
-    const words = wordsOf(end - start);
-    if (this.#used + words > blockSize) {
-      if (this.#blocks.length > 0) this.#ends.push(this.#used);
+    const words = entryWords(end - start);
+    if (this.#lastEnd + words > blockSize) {
+      if (this.#blocks.length > 0) this.#ends.push(this.#lastEnd);
       this.#blocks.push(new Int32Array(blockSize));
-      this.#used = 0;
+      this.#lastEnd = 0;
     }
     const block = this.#blocks[this.#blocks.length - 1] as Int32Array;
     const view = this.#viewOf(buf);
-    const offset = this.#used;
-    block[offset] = unmet;
+    const offset = this.#lastEnd;
+    block[offset] = noPass;
     block[offset + 1] = end - start;
     let to = offset + 2;
     let i = start;
     for (; i + 4 <= end; i += 4, to += 1) block[to] = view.getInt32(i, true);
     if (i < end) block[to] = lastWord(buf, i, end);
-    this.#used = offset + words;
+    this.#lastEnd = offset + words;
     return (this.#blocks.length - 1) * blockSize + offset + 1;
   }
 
@@ -225,13 +233,15 @@ export class IdSet {
   }
 }
 
+const offsetOf = (address: number): number => (address - 1) % blockSize;
+
 function lastWord(buf: Uint8Array, from: number, end: number): number {
   let word = 0;
   for (let i = from, shift = 0; i < end; i += 1, shift += 8) word |= (buf[i] as number) << shift;
   return word;
 }
 
-const wordsOf = (length: number): number => 2 + Math.ceil(length / 4);
+const entryWords = (length: number): number => 2 + Math.ceil(length / 4);
 
 function mixed(hash: number, word: number): number {
   const next = Math.imul(hash ^ Math.imul(word, 0xcc9e2d51), 0x5bd1e995);
@@ -252,16 +262,17 @@ function idBytes(id: string): Uint8Array {
 }
 
 interface Copies {
-  delivered: number;
+  mostInPass: number;
   metInPass: number;
   pass: number;
 }
 
 /**
  * The records without an id of a walk. Within a pass over the list every record is another one, even with the
- * same bytes; in another pass, the same bytes are the same records.
+ * same bytes; in another pass, the same bytes are the same records. So a record is new where a pass meets more
+ * copies of its bytes than any pass before.
  */
-export class Unidentified {
+export class UnidentifiedRecords {
   readonly #copies = new Map<string, Copies>();
   #pass = 0;
 
@@ -273,17 +284,18 @@ export class Unidentified {
     return this.#copies.size;
   }
 
-  isNew({ bytes }: { readonly bytes: Uint8Array }): boolean {
+  /** Adds a record of this pass, and returns whether it is new. */
+  add({ bytes }: { readonly bytes: Uint8Array }): boolean {
     const digest = createHash('sha256').update(bytes).digest('base64url');
-    const copies = this.#copies.get(digest) ?? { delivered: 0, metInPass: 0, pass: this.#pass };
+    const copies = this.#copies.get(digest) ?? { mostInPass: 0, metInPass: 0, pass: this.#pass };
     this.#copies.set(digest, copies);
     if (copies.pass !== this.#pass) {
       copies.metInPass = 0;
       copies.pass = this.#pass;
     }
     copies.metInPass += 1;
-    if (copies.metInPass <= copies.delivered) return false;
-    copies.delivered = copies.metInPass;
+    if (copies.metInPass <= copies.mostInPass) return false;
+    copies.mostInPass = copies.metInPass;
     return true;
   }
 }

@@ -18,13 +18,14 @@ export type LeadAt = readonly string[] | 'auto';
 
 export const plainId: IdField = { name: 'id' };
 
+/**
+ * A lead of a body: the position of its bytes, and the pointer to it, in which `*` steps through an array; both are
+ * undefined when the body is the lead. `warnings` are deviations from the specification that are no reason to reject it.
+ */
 export interface FoundLead {
   readonly lead: RawLead;
-  /** The position of its bytes in the body; undefined when the body is the lead. */
   readonly place?: Span | undefined;
-  /** The pointer to it, in which `*` steps through an array; undefined when the body is the lead. */
   readonly pointer?: string | undefined;
-  /** Deviations from the specification that are no reason to reject a lead. */
   readonly warnings: readonly string[];
 }
 
@@ -55,10 +56,10 @@ export function readLeads(
   const reading = findLeads(value, idField.name);
   if (reading.kind !== 'one') return { ok: false, detail: refusalOf(reading, value, names.option, idField) };
   if (reading.path.length > 0) return leadsAt(document, reading.path, {}, idField);
-  return asBody(leadOf(document, idField, value), idField);
+  return onlyLead(leadOf(document, idField, value), idField);
 }
 
-const asBody = (read: ReadLead, idField: IdField): ReadLeads =>
+const onlyLead = (read: ReadLead, idField: IdField): ReadLeads =>
   read.ok
     ? { ok: true, leads: [{ lead: read.lead, warnings: read.warnings }] }
     : { ok: false, detail: detailOf(read, idField) };
@@ -70,7 +71,7 @@ const textOf = ({ json, start, end }: Document): string => json.toString('utf8',
 
 const valueOf = (document: Document): Json => JSON.parse(textOf(document)) as Json;
 
-/** Reads the leads at a path that a user named, or that `findLeads` found: then `names` is empty. */
+/** `names` is empty for a path that `findLeads` found: a message then names no flag. */
 function leadsAt(
   document: Document,
   path: readonly string[],
@@ -78,12 +79,10 @@ function leadsAt(
   idField: IdField,
 ): ReadLeads {
   const { json, start, end } = document;
-  if (path.length === 0 && json[start] === openBrace) return asBody(leadOf(document, idField), idField);
+  if (path.length === 0 && json[start] === openBrace) return onlyLead(leadOf(document, idField), idField);
   const pointer = pointerText(path);
-  const tooMany: ReadLeads = {
-    ...{ ok: false, isTooMany: true },
-    detail: `there are more than ${maxLeads} leads at ${pointer}`,
-  };
+  const tooManyLeads = `there are more than ${maxLeads} leads at ${pointer}`;
+  const tooMany: ReadLeads = { ok: false, isTooMany: true, detail: tooManyLeads };
   const values = spansAtPattern(json, path, { start, end }, maxLeads);
   if (!values.ok)
     return values.kind === 'many' ? tooMany : { ok: false, detail: pointerRefusal(values, path, names) };
@@ -99,15 +98,15 @@ function leadsAt(
     const bytes = json.subarray(place.start, place.end);
     const read = bytes[0] === openBrace ? readLead(bytes, idField) : notObject;
     if (!read.ok) {
-      const which = isArray ? `lead ${leads.length + 1}` : 'the object';
-      return { ok: false, detail: `${which} at ${pointer}: ${detailOf(read, idField)}` };
+      const leadName = isArray ? `lead ${leads.length + 1}` : 'the object';
+      return { ok: false, detail: `${leadName} at ${pointer}: ${detailOf(read, idField)}` };
     }
     leads.push({ lead: read.lead, warnings: read.warnings, place, pointer });
   }
   return { ok: true, leads };
 }
 
-/** Returns the values, and the elements of an array in place of it, at most `limit` of them. */
+/** Replaces each array by its elements, of which it reads at most `limit`. */
 const elementsOf = (json: Buffer, spans: readonly Span[], limit?: number): readonly Span[] =>
   spans.flatMap((span) => (json[span.start] === openBracket ? membersAt(json, span.start, limit) : [span]));
 
@@ -151,7 +150,7 @@ export function readLead(bytes: Uint8Array, idField: IdField = plainId): ReadLea
   return document.ok ? leadOf(document, idField) : { ok: false, detail: document.detail };
 }
 
-function leadOf(document: Document, { name: idName }: IdField, value?: Json): ReadLead {
+function leadOf(document: Document, { name: idName }: IdField, parsed?: Json): ReadLead {
   const { json, start, end, row, hasByteOrderMark } = document;
   if (json[start] !== openBrace) return notObject;
   const lead =
@@ -168,7 +167,7 @@ function leadOf(document: Document, { name: idName }: IdField, value?: Json): Re
     return { ok: false, detail };
   }
   // Only the types of the fields are checked, so numbers need not be exact.
-  const record = (value ?? valueOf(document)) as JsonObject;
+  const record = (parsed ?? valueOf(document)) as JsonObject;
   const warnings = deviationsOf(record, idName);
   return {
     ok: true,
@@ -179,10 +178,7 @@ function leadOf(document: Document, { name: idName }: IdField, value?: Json): Re
 
 type JsonObject = { readonly [key: string]: Json };
 
-/**
- * Names the deviations of a record from section 2 of the specification. A field that the specification lacks
- * is allowed.
- */
+/** Describes how a record deviates from section 2 of the specification, which allows further fields. */
 export function deviationsOf(record: JsonObject, idName = plainId.name): string[] {
   const deviations: string[] = [];
   const expectText = (object: JsonObject, name: string, prefix = ''): void => {
@@ -210,7 +206,7 @@ const isUtcTimestamp = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00(:?00)?)$/i.test(text) &&
   parseIsoTime(text) !== undefined;
 
-/** Reads a lead that was stored with this id, which `id` holds, or the field with the shortest path. */
+/** Reads a lead that was stored with this id: its field is `id`, or else the one with the shortest path that holds the id. */
 export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
   const plain = readLead(bytes);
   if (plain.ok && plain.lead.id === leadId) return plain;
@@ -223,10 +219,10 @@ export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
   return plain;
 }
 
-const longestIdPath = 8;
+const maxIdDepth = 8;
 
 function pathsTo(leadId: string, value: Json, path: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof value !== 'object') return String(value) === leadId ? [path] : [];
-  if (!isObject(value) || path.length === longestIdPath) return [];
+  if (!isObject(value) || path.length === maxIdDepth) return [];
   return Object.entries(value).flatMap(([name, inner]) => pathsTo(leadId, inner, [...path, name]));
 }

@@ -2,10 +2,12 @@ import { formatPointer, isObject, type Json } from '../json/exact.ts';
 import type { PatternSpans } from '../json/members.ts';
 import { type IdField, idIn, idLikeName, type LeadReading, type RefusedReading } from './find-leads.ts';
 
+/**
+ * `saidBy` is the flag or setting that named the place of the lead; absent where the place was found. `option` is
+ * the flag that can name another place; absent where none can.
+ */
 export interface LeadAtNames {
-  /** The flag or setting that named the place; absent where the place was found. */
   readonly saidBy?: string | undefined;
-  /** The flag that can name another place; absent where none can. */
   readonly option?: string | undefined;
 }
 
@@ -21,7 +23,7 @@ const problems = {
   deletion: ['says that the lead was deleted', anyway],
   other: ['says that the body is about something else than a lead', anyway],
   mixed: ['only some of the objects are leads', 'takes all of them'],
-} as const satisfies Partial<Record<RefusedReading, readonly [problem: string, effect: string]>>;
+} as const satisfies Partial<Record<RefusedReading, readonly [problem: string, effectOfOption: string]>>;
 
 type Refused = Exclude<LeadReading, { readonly kind: 'one' }>;
 
@@ -29,13 +31,13 @@ export function refusalOf(
   { kind, member, paths }: Refused,
   body: Json,
   option: string | undefined,
-  idNames: IdField,
+  idField: IdField,
 ): string {
-  if (kind === 'none') return noLeadIn(body, paths, option, idNames);
+  if (kind === 'none') return noLeadIn(body, paths, option, idField);
   if (member !== undefined) return noticeRefusal(member, kind, pointerText(paths[0] ?? []), option);
   const [problem, effect] = problems[kind];
-  const choice = option === undefined ? '' : `; ${alternatives(paths, option)} ${effect}`;
-  return `${problem}, at ${alternatives(paths)}${choice}`;
+  const choice = option === undefined ? '' : `; ${listed(paths, option)} ${effect}`;
+  return `${problem}, at ${listed(paths)}${choice}`;
 }
 
 export function noticeRefusal(
@@ -48,7 +50,7 @@ export function noticeRefusal(
   return `${subject} ${problem}${option === undefined ? '' : `; ${option} ${pointer} ${effect}`}`;
 }
 
-const alternatives = (paths: readonly Path[], option = ''): string =>
+const listed = (paths: readonly Path[], option = ''): string =>
   joined(paths.slice(0, maxNamed).map((path) => `${option} ${pointerText(path)}`.trim()));
 
 const joined = (texts: readonly string[]): string =>
@@ -64,12 +66,11 @@ function noLeadIn(
   if (typeof body !== 'object' || body === null) return 'the body is not a JSON object';
   const hasId = isObject(body) && idIn(body, name) !== undefined;
   const hasLeadField = isObject(body) && ('category' in body || 'contact' in body);
-  const hints = [
-    !hasId && idOption !== undefined && `with ${idOption} which field of a lead is its id`,
-    !hasLeadField &&
-      option !== undefined &&
-      `with ${option} where in the body the lead is${identified.length === 0 ? '' : `, such as ${alternatives(identified, option)}`}`,
-  ].filter((hint) => hint !== false);
+  const examples = identified.length === 0 ? '' : `, such as ${listed(identified, option)}`;
+  const hints: string[] = [];
+  if (!hasId && idOption !== undefined) hints.push(`with ${idOption} which field of a lead is its id`);
+  if (!hasLeadField && option !== undefined)
+    hints.push(`with ${option} where in the body the lead is${examples}`);
   return `${missingPart(body, name, hasId)}${hints.length === 0 ? '' : `; say ${hints.join(', or ')}`}`;
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Problem } from '../errors.ts';
 import type { Inbox } from '../inbox/inbox.ts';
-import { leadFilter } from '../lead/filter.ts';
+import { leadMatcher } from '../lead/filter.ts';
 import { readCreatedAt, type RawLead } from '../lead/raw-lead.ts';
 import { counted } from '../output/terminal/progress.ts';
 import { noteUnreadableTimes } from '../output/walk-notes.ts';
@@ -93,7 +93,7 @@ async function runRound(
 ): Promise<RoundCounts & { end: RoundEnd; listed: readonly KnownLead[] | undefined }> {
   const { signal, note } = options;
   const counts: RoundCounts = { fetched: 0, known: 0, notStored: 0 };
-  const window = leadFilter({ categories: [], since, until: undefined, where: [] });
+  const window = leadMatcher({ categories: [], since, until: undefined, where: [] });
   let withoutId = 0;
   let allListed: readonly KnownLead[] | undefined;
   const walk = async (): Promise<void> => {

@@ -14,7 +14,7 @@ export type Completion = Complete | Unproven;
 
 /** Some leads of one page, in the service's order. A large page comes in several batches. */
 export interface Batch {
-  /** Not met before in this walk and not preloaded into `seen`; not filtered (`leadFilter` does that). */
+  /** Not met before in this walk and not preloaded into `seen`; not filtered (`leadMatcher` does that). */
   readonly leads: readonly RawLead[];
   /** The place of the next page: set on a page's final batch only, once the service has shown how it pages. */
   readonly next: Position | undefined;
@@ -87,7 +87,7 @@ export interface Listing extends AsyncIterable<Batch> {
   readonly completion: Completion | undefined;
 }
 
-/** The filters that the service is asked for; `leadFilter` checks them again, status aside. */
+/** The filters that the service is asked for; `leadMatcher` checks them again, status aside. */
 export interface LeadQuery {
   readonly status?: string | undefined;
   /** Any of these; sent only when there is exactly one. */

@@ -6,7 +6,7 @@ import { start } from './pagers/position.ts';
 import type { PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
 
-/** A time is sent a day wider, since the service's idea of a day's beginning may differ; `leadFilter` decides. In ms. */
+/** A time is sent a day wider, since the service's idea of a day's beginning may differ; `leadMatcher` decides. In ms. */
 const widening = 86_400_000;
 
 /** The address of a page, with the filters that the dialect knows how to send. */

@@ -1,6 +1,6 @@
 import type { ScannedRecord } from '../json/scanned-record.ts';
 import type { AddResult, IdSet } from '../lead/id-set.ts';
-import { Unidentified } from '../lead/id-set.ts';
+import { UnidentifiedRecords } from '../lead/id-set.ts';
 import { complete, isSame, moreCounted, unproven } from './pagers/pager.ts';
 import type { Complete, Movement, PageAnswer, PagerStep, Unproven } from './pagers/pager.ts';
 import type { Position } from './pagers/position.ts';
@@ -69,7 +69,7 @@ interface Totals {
 
 export class Readings {
   readonly #ids: IdSet;
-  readonly #unidentified = new Unidentified();
+  readonly #unidentified = new UnidentifiedRecords();
   readonly firstPass: number;
   #metInAll = 0;
   #firstTotal: number | undefined;
@@ -176,7 +176,7 @@ export class Readings {
   #meet(lead: ScannedRecord, hash: number): AddResult {
     if (lead.hasPlainId) return this.#ids.addBytes(lead.source, lead.idStart, lead.idEnd, hash);
     if (lead.hasId) return this.#ids.add(lead.id ?? '');
-    return this.#unidentified.isNew(lead) ? 'new' : 'earlier';
+    return this.#unidentified.add(lead) ? 'new' : 'earlier';
   }
 
   /** Whether records without an id are those of the page before, in order. */

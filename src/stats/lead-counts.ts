@@ -30,7 +30,7 @@ export class LeadCounts {
     this.total += 1;
     if (time === undefined) this.undated += 1;
     else this.times.add(time);
-    if (this.namedFields.searching) this.namedFields.look(parseLead(lead));
+    if (this.namedFields.isSearching) this.namedFields.examine(parseLead(lead));
     const valuesByFacet = this.#fieldValues.ofBytes(lead);
     for (const [i, { counts }] of this.#byFacet.entries()) {
       for (const value of valuesByFacet[i] ?? []) counts.add(value);

@@ -3,17 +3,17 @@ const day = 86_400_000;
 
 /** Offsets change at whole quarters of an hour. */
 const quarter = 15 * minute;
-const mostRemembered = 10_000;
+const maxCached = 10_000;
 
 interface ZoneOffsets {
   readonly format: Intl.DateTimeFormat;
-  /**
-   * Offsets by the number of the quarter since the epoch, in milliseconds: `format` takes several
-   * microseconds.
-   */
-  readonly known: Map<number, number>;
+  readonly cache: Map<number, number>;
 }
 
+/**
+ * For each zone, offsets in milliseconds by the number of the quarter since the epoch: formatting a time takes several
+ * microseconds.
+ */
 const zones = new Map<string, ZoneOffsets>();
 
 /**
@@ -37,20 +37,21 @@ export function offsetAt(time: number, zone: string): number {
   let offsets = zones.get(zone);
   if (offsets === undefined) {
     const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
-    zones.set(zone, (offsets = { format, known: new Map() }));
+    zones.set(zone, (offsets = { format, cache: new Map() }));
   }
   const key = Math.floor(time / quarter);
-  const remembered = offsets.known.get(key);
-  if (remembered !== undefined) return remembered;
-  if (offsets.known.size >= mostRemembered) offsets.known.clear();
+  const cached = offsets.cache.get(key);
+  if (cached !== undefined) return cached;
+  if (offsets.cache.size >= maxCached) offsets.cache.clear();
   const [, sign, hours = 0, minutes = 0, seconds = 0] =
     /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(offsets.format.format(time)) ?? [];
   const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
   const offset = sign === '-' ? -ms : ms;
-  offsets.known.set(key, offset);
+  offsets.cache.set(key, offset);
   return offset;
 }
 
+/** Returns the time that a clock in the zone shows, as if it were UTC. */
 const wallTime = (time: number, zone: string): number => time + offsetAt(time, zone);
 
 /**
@@ -62,7 +63,8 @@ export function instantOf(wall: number, zone: string): number {
   const before = wall - offsetAt(wall - day, zone);
   const after = wall - offsetAt(wall + day, zone);
   const moments = [before, after].filter((time) => wallTime(time, zone) === wall);
-  return moments.length === 0 ? before : Math.min(...moments);
+  const isSkipped = moments.length === 0;
+  return isSkipped ? before : Math.min(...moments);
 }
 
 /**

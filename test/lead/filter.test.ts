@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseCondition } from '../../src/lead/filter-condition.ts';
-import { type LeadFilter, leadFilter } from '../../src/lead/filter.ts';
+import { type LeadFilter, leadMatcher } from '../../src/lead/filter.ts';
 import { readLead } from '../../src/lead/read-leads.ts';
 
 function passes(json: string, filter: Partial<LeadFilter>, where: readonly string[] = []): boolean {
@@ -11,7 +11,7 @@ function passes(json: string, filter: Partial<LeadFilter>, where: readonly strin
     if (condition === undefined) throw new Error(text);
     return condition;
   });
-  const { matches } = leadFilter({
+  const { matches } = leadMatcher({
     categories: [],
     since: undefined,
     until: undefined,
@@ -54,13 +54,13 @@ describe('filters', () => {
     const reading = readLead(Buffer.from(`{"id":1,"category":"solar","createdAt":${createdAt}}`));
     if (!reading.ok) throw new Error(reading.detail);
     const since = Date.UTC(2027, 0, 1);
-    const timed = leadFilter({ categories: ['solar'], since, until: undefined, where: [] });
+    const timed = leadMatcher({ categories: ['solar'], since, until: undefined, where: [] });
     expect(timed.matches(reading.lead)).toBe(true);
     expect(timed.unreadableTimes).toBe(1);
-    const other = leadFilter({ categories: ['roofing'], since, until: undefined, where: [] });
+    const other = leadMatcher({ categories: ['roofing'], since, until: undefined, where: [] });
     expect(other.matches(reading.lead)).toBe(false);
     expect(other.unreadableTimes).toBe(0);
-    const timeless = leadFilter({ categories: ['solar'], since: undefined, until: undefined, where: [] });
+    const timeless = leadMatcher({ categories: ['solar'], since: undefined, until: undefined, where: [] });
     expect(timeless.matches(reading.lead)).toBe(true);
     expect(timeless.unreadableTimes).toBe(0);
   });
@@ -166,7 +166,7 @@ describe('order in --where', () => {
     if (!reading.ok) throw new Error(reading.detail);
     const where = ['score>1', 'source=x'].flatMap((text) => parseCondition(text) ?? []);
     const each = where.map((condition) =>
-      leadFilter({ categories: [], since: undefined, until: undefined, where: [condition] }),
+      leadMatcher({ categories: [], since: undefined, until: undefined, where: [condition] }),
     );
     for (const matcher of each) matcher.matches(reading.lead);
     expect(each.map(({ fields }) => fields.missing)).toEqual([[], ['source']]);

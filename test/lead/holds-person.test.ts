@@ -15,6 +15,7 @@ it.each<[what: string, body: Json]>([
   ['the id of a topic', { topic: 'leads/create', resource_id: 'L-1' }],
   ['HubSpot, ids of objects', [{ eventId: 1, objectId: 5, subscriptionType: 'contact.creation' }]],
   ['Directus, keys of a collection', { event: 'leads.items.delete', keys: ['L-1'], collection: 'leads' }],
+  ['a contact, with a capital', { Contact: { Name: 'Ada' } }],
   ['an e-mail address in a text', { by: 'Ada <ada@example.com>' }],
   ['an e-mail address as a name', { members: { 'ada@example.com': true } }],
   ['an e-mail address in a query', { raw: 'email=ada%40example.com&x=1' }],

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { FieldPresence, leadFilter, type LeadMatcher } from '../../lead/filter.ts';
+import { FieldPresence, leadMatcher, type LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { WriterOptions } from '../../output/records/record-types.ts';
@@ -76,11 +76,11 @@ export async function planExport(request: ExportRequest, startedAt: number): Pro
     has: (leadId) => ids.has(leadId) && !bookmarked.has(leadId),
   };
   const since = latest(query.since, window?.since);
-  const matcher = leadFilter(filter);
+  const matcher = leadMatcher(filter);
   const fields = new FieldPresence(options.fields ?? []);
   const passes = (lead: RawLead): boolean => {
     if (!matcher.matches(lead) || window?.passes(lead) === false) return false;
-    if (fields.searching) fields.look(parseLead(lead));
+    if (fields.isSearching) fields.examine(parseLead(lead));
     return true;
   };
   return {

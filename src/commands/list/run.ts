@@ -1,6 +1,6 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { FieldPresence, leadFilter, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
+import { FieldPresence, leadMatcher, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
 import { oldestFirst, parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { openService, type Service } from '../../service/client/service.ts';
@@ -19,10 +19,10 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   const { query, filter: typed } = resolveFilter(options, context.clock.now(), context.messages);
   const filter = { ...typed, text: options.text };
   const printer = await leadPrinter(options, context);
-  const matcher = leadFilter(filter);
+  const matcher = leadMatcher(filter);
   const fields = new FieldPresence(options.fields ?? []);
   const print = async (leads: readonly RawLead[]): Promise<void> => {
-    for (const lead of leads) if (fields.searching) fields.look(parseLead(lead));
+    for (const lead of leads) if (fields.isSearching) fields.examine(parseLead(lead));
     await printer.print(leads);
   };
   // A table is drawn as a whole; with `--watch`, new leads come after the older ones.

@@ -13,7 +13,7 @@ import type { ListenOptions } from './command.ts';
 import type { Context } from '../../context.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import { trustIn } from '../../http/client/trust.ts';
-import { leadFilter } from '../../lead/filter.ts';
+import { leadMatcher } from '../../lead/filter.ts';
 import type { ReceiverNote } from '../../receiver/errors.ts';
 import { defaultGiveUpMs } from '../../receiver/target-health.ts';
 import { openAppendTarget } from '../../receiver/targets/append.ts';
@@ -183,7 +183,7 @@ export async function openTarget(definition: TargetDefinition, options: OpenTarg
   const takes: Target['takes'] =
     where.length === 0
       ? undefined
-      : (lead) => leadFilter({ ...unlimited, where, now: clock.now() }).matches(lead);
+      : (lead) => leadMatcher({ ...unlimited, where, now: clock.now() }).matches(lead);
   return { ...(await openPlace(definition, options)), giveUpMs, takes };
 }
 

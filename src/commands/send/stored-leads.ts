@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
-import { leadFilter } from '../../lead/filter.ts';
+import { leadMatcher } from '../../lead/filter.ts';
 import { readStoredLead } from '../../lead/read-leads.ts';
 import { isTestId } from '../../lead/raw-lead.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -38,7 +38,7 @@ export async function* leadsOfService(options: SendOptions, context: Context): L
   const { clock, messages } = context;
   const service = await openService(context);
   const { query, filter } = resolveFilter(options, clock.now(), messages);
-  const matcher = leadFilter(filter);
+  const matcher = leadMatcher(filter);
   const acceptUnproven = unprovenHandler(options.acceptIncomplete, messages);
   for await (const { leads } of listLeads(service, { query, prefetch: true, acceptUnproven })) {
     for (const lead of leads) if (matcher.matches(lead)) yield { leadId: lead.id, body: lead.bytes };
@@ -57,7 +57,7 @@ export async function* leadsOfInbox(
 ): LeadSource {
   const { clock, messages } = context;
   const { filter } = resolveFilter(options, clock.now(), messages);
-  const matcher = leadFilter(filter);
+  const matcher = leadMatcher(filter);
   const location = await resolveInbox(options, await context.settings(), context);
   if (!isInboxThere(location)) {
     throw new ConfigError(`nothing was received yet: there is no inbox at ${locationText(location)}`);

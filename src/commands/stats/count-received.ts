@@ -4,7 +4,7 @@ import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
 import type { StoredReceipt } from '../../inbox/query-types.ts';
 import { recordOf, type ScannedRecord } from '../../json/scanned-record.ts';
-import { leadFilter } from '../../lead/filter.ts';
+import { leadMatcher } from '../../lead/filter.ts';
 import { leadBytes, readCreatedAt } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import type { Messages } from '../../output/messages.ts';
@@ -33,7 +33,7 @@ export async function countReceived(
   const { filter, needsFields, end } = plan;
   const { since, until } = filter;
   // Its notes are about the leads before the window, too: a field that only they have is no misspelt one.
-  const matcher = leadFilter({ ...filter, since: undefined, until: undefined });
+  const matcher = leadMatcher({ ...filter, since: undefined, until: undefined });
   const passes: PassesFilter = (lead) => !needsFields || (lead !== undefined && matcher.matches(lead));
   const leads = new LeadCounts(plan);
   const receipts = new ReceiptCounts();

@@ -1,6 +1,6 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { leadFilter } from '../../lead/filter.ts';
+import { leadMatcher } from '../../lead/filter.ts';
 import { readCreatedAt } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
@@ -50,7 +50,7 @@ function rejectReceiptMeasures({ expect = [], inbox }: StatsOptions): void {
 async function countPulled(options: StatsOptions, plan: StatsPlan, context: Context): Promise<Stats> {
   const { messages, clock, status } = context;
   const service = await openService(context);
-  const matcher = leadFilter(plan.filter);
+  const matcher = leadMatcher(plan.filter);
   const leads = new LeadCounts(plan);
   const walk = listLeads(service, {
     query: plan.query,

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { unreadable } from '../../files/errors.ts';
-import { bodyNote, type Capture, targetOf, valueOf } from '../../capture/capture.ts';
+import { bodyNote, type Capture, targetOf, headerIn } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -104,7 +104,7 @@ async function storedCapture(id: string, flags: InboxFlags, context: Context): P
 
 function captureOf(stored: StoredDelivery, olderCount: number): Capture {
   const { seq, receivedAt, verdict, status, reason, detail, source, method, path, headers, body } = stored;
-  const host = valueOf(headers, 'host');
+  const host = headerIn(headers, 'host');
   const outcome = `${verdict}, ${status}${reason === undefined ? '' : ` ${reason}`}`;
   const remarks = [
     olderCount > 0 && `the newest of ${olderCount + 1} deliveries of this lead; --id NUMBER takes another`,
@@ -172,7 +172,7 @@ export function checkedBody(
       hint: 'what is signed is the exact bytes of the body: --body FILE',
     });
   }
-  const length = valueOf(rawHeaders, 'content-length') ?? '';
+  const length = headerIn(rawHeaders, 'content-length') ?? '';
   if (!/^\d{1,15}$/.test(length) || Number(length) === body.length) return { body, notes: [] };
   const sizes = `content-length says ${length} bytes and the body here has ${body.length}`;
   return { body, notes: [`${sizes}: it is not the body that was sent`] };

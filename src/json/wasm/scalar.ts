@@ -1,4 +1,15 @@
-import { backslash, byteAt, incomplete, invalidAt, isDigit, limit, minus, quote, text, zero } from './text';
+import {
+  backslash,
+  byteAt,
+  incomplete,
+  invalidAt,
+  isDigit,
+  textLength,
+  minus,
+  quote,
+  text,
+  zero,
+} from './text';
 
 /** Whether the string that was scanned last has escapes. */
 export let hasEscapes = false;
@@ -77,7 +88,7 @@ function pastNumber(offset: i32): i32 {
     if (!isDigit(byteAt(i))) return invalidAt(i);
     i = pastDigits(i);
   }
-  return i == limit ? incomplete : i;
+  return i == textLength ? incomplete : i;
 }
 
 function pastDigits(offset: i32): i32 {

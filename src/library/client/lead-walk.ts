@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { leadFilter } from '../../lead/filter.ts';
+import { leadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters } from '../../output/walk-notes.ts';
@@ -68,7 +68,7 @@ export class LeadWalk {
     const isResumed = (this.#options.from ?? null) !== null;
     const { acceptIncomplete, signal } = this.#options;
     const { query, filter } = resolveFilterOptions(this.#filter, this.#startedAt);
-    const matcher = leadFilter(filter);
+    const matcher = leadMatcher(filter);
     const { service, close } = await openClientService(this.#account, this.#options);
     try {
       const batches = this.#batches(service, this.#page, {

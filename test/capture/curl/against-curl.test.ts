@@ -85,6 +85,7 @@ it.each([
   ['a line that goes on', "curl -s \\\n  -H 'X-Token: s3cret' \\\n  -d '{}' \\\n  --url URL/y"],
   ['a user', "curl -s -u 'me:pass word' -A agent URL/z"],
   ['headers that are removed, and empty', "curl -s -H 'Accept:' -H 'X-Empty;' -H 'Content-Type:' -d x URL"],
+  ['a header whose value is a semicolon', "curl -s -H 'X-Odd: ;' -d x URL"],
   [
     'a pipe that decodes base64',
     `printf %s '${encoded}' | base64 -d | curl -s --data-binary @- URL/hook | cat`,
