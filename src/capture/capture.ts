@@ -71,7 +71,7 @@ export const asHeaderBytes = (text: string): string =>
   /[^\u0000-\u00ff]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 
 /** Returns the path and query of a URL as they are sent; undefined for a text that is no URL of HTTP. */
-export function targetOf(url: string): string | undefined {
+export function pathOf(url: string): string | undefined {
   const [, target] = /^https?:\/\/[^/?#]+([^#]*)/i.exec(url) ?? [];
   return target?.replace(/^(?!\/)/, '/');
 }

@@ -3,7 +3,7 @@ import {
   type Capture,
   type CaptureOptions,
   parseHeaderLine,
-  targetOf,
+  pathOf,
   unreadable,
 } from './capture.ts';
 import { outputOf, parsePipelines, type Pipeline, type Word } from './shell-words.ts';
@@ -25,7 +25,7 @@ export async function readCurlCommand(text: string, options: CaptureOptions): Pr
   const args = curlArguments(words.slice(words.findIndex(isCurlWord) + 1));
   const url = urlOf(args);
   if (url === undefined) throw unreadable('the curl command names no URL');
-  const path = targetOf(url);
+  const path = pathOf(url);
   if (path === undefined) throw unreadable('the curl command calls no URL of HTTP');
   const { body, notes } = await bodyOf(args, pipeline.slice(0, position), options.readFile);
   const hasBody = body === undefined || body.length > 0;

@@ -6,7 +6,7 @@ import {
   type CaptureNote,
   type CaptureOptions,
   chooseEntry,
-  targetOf,
+  pathOf,
   timeIn,
   unreadable,
 } from './capture.ts';
@@ -26,7 +26,7 @@ export function readHar(entries: readonly Json[], options: CaptureOptions): Capt
     headers: headersOf(entry),
   }));
   const [{ entry, method, url, headers }, index] = chooseEntry(heads, 'the HAR', options);
-  const path = targetOf(url);
+  const path = pathOf(url);
   if (method === '' || path === undefined) {
     throw unreadable(`entry ${index + 1} of the HAR has no method or no URL`);
   }

@@ -1,12 +1,4 @@
-import {
-  bodyNote,
-  type Capture,
-  parseHeaderLine,
-  targetOf,
-  timeIn,
-  unreadable,
-  headerIn,
-} from './capture.ts';
+import { bodyNote, type Capture, headerIn, parseHeaderLine, pathOf, timeIn, unreadable } from './capture.ts';
 
 const requestLine = /^([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\r?\n/;
 
@@ -32,7 +24,7 @@ export function readRawHttp(text: string): Capture {
     });
   const host = headerIn(rawHeaders, 'host');
   // A request to a proxy has a whole URL as its target. For a path, section 4.2 of the specification demands HTTPS.
-  const isWholeUrl = targetOf(target) !== undefined;
+  const isWholeUrl = pathOf(target) !== undefined;
   const url = isWholeUrl ? target : host && `https://${host}${target}`;
   const content = headEnd === null ? '' : message.slice(headEnd.index + headEnd[0].length);
   return {

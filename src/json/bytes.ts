@@ -10,6 +10,9 @@ export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 export const minus = 0x2d;
 
+export const opensContainer = (byte: number | undefined): boolean =>
+  byte === openBrace || byte === openBracket;
+
 /** White space of RFC 8259, section 2. */
 export const isSpace = (byte: number): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
@@ -21,7 +24,8 @@ export const bufferOf = (bytes: Uint8Array): Buffer =>
 
 export const utf8 = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8');
 
-export const byteOrderMarkLength = (bytes: Uint8Array): 0 | 3 =>
+/** The length of a byte order mark at the start. */
+export const bomLength = (bytes: Uint8Array): 0 | 3 =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 
 /** Returns the position of the first byte from `offset` on that is not white space, or `limit`. */
@@ -55,7 +59,7 @@ export function endOfContainer(json: Uint8Array, start: number): number {
       continue;
     }
     position += 1;
-    if (byte === openBrace || byte === openBracket) depth += 1;
+    if (opensContainer(byte)) depth += 1;
     else if (byte === closeBrace || byte === closeBracket) depth -= 1;
     if (depth === 0 || byte === undefined) return position;
   }
@@ -78,23 +82,15 @@ export function compact(json: Uint8Array): Buffer {
   const out = Buffer.allocUnsafe(json.length);
   let length = 0;
   let inString = false;
-  for (let i = byteOrderMarkLength(json); i < json.length; i += 1) {
+  for (let i = bomLength(json); i < json.length; i += 1) {
     const byte = json[i] as number;
-    if (inString) {
-      if (byte === backslash) {
-        out[length] = byte;
-        length += 1;
-        i += 1;
-        out[length] = json[i] as number;
-        length += 1;
-        continue;
-      }
-      if (byte === quote) inString = false;
-    } else {
-      if (isSpace(byte)) continue;
-      if (byte === quote) inString = true;
-    }
+    if (!inString && isSpace(byte)) continue;
+    if (byte === quote) inString = !inString;
     out[length] = byte;
+    length += 1;
+    if (byte !== backslash) continue;
+    i += 1;
+    out[length] = json[i] as number;
     length += 1;
   }
   return out.subarray(0, length);

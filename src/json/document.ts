@@ -1,13 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  bufferOf,
-  byteOrderMarkLength,
-  describeByte,
-  openBrace,
-  openBracket,
-  skipSpace,
-  unexpectedAfter,
-} from './bytes.ts';
+import { bomLength, bufferOf, describeByte, opensContainer, skipSpace, unexpectedAfter } from './bytes.ts';
 import { incomplete, scanner, unexpectedAt } from './scanner.ts';
 
 export type Document =
@@ -29,13 +21,13 @@ export type Document =
 export function readDocument(body: Uint8Array, subject = 'the body'): Document {
   const json = bufferOf(body);
   if (!isUtf8(json)) return { ok: false, detail: `${subject} is not UTF-8` };
-  const markLength = byteOrderMarkLength(json);
+  const markLength = bomLength(json);
   const start = skipSpace(json, markLength, json.length);
   if (start === json.length) return { ok: false, detail: `${subject} is empty` };
   scanner.load(json);
   const end = scanner.valueEnd(start);
   // Outside of brackets, such as in a form's body, no fault is described.
-  const isContainer = json[start] === openBrace || json[start] === openBracket;
+  const isContainer = opensContainer(json[start]);
   if (end < 0 && !isContainer) return { ok: false, detail: `${subject} is not JSON` };
   if (end === incomplete) return { ok: false, detail: `${subject} is not JSON: it ends too early` };
   const unexpected = end < 0 ? unexpectedAt(end) : unexpectedAfter(json, end, json.length);

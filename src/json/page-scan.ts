@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
 import {
   bufferOf,
-  byteOrderMarkLength,
+  bomLength,
   closeBracket,
   comma,
   endOfContainer,
@@ -141,7 +141,7 @@ export class PageScan {
     let arrayStart = 0;
     if (this.#array === undefined) {
       // A byte order mark may be ignored (RFC 8259, section 8.1).
-      const markLength = byteOrderMarkLength(buf);
+      const markLength = bomLength(buf);
       if (markLength > 0) this.#pendingOffset = markLength;
       buf = buf.subarray(markLength);
       const search = findArray(buf, this.#target);

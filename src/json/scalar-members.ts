@@ -6,7 +6,7 @@ import {
   endOfContainer,
   endOfStringBytes,
   openBrace,
-  openBracket,
+  opensContainer,
   quote,
 } from './bytes.ts';
 
@@ -89,7 +89,7 @@ export class ScalarMembers {
     this.#lastFinds[index] = this.#findNumber;
     const first = json[start];
     if (first === openBrace && path < 0) return this.#object(json, start, limit, inside);
-    if (first === openBrace || first === openBracket) return 0;
+    if (opensContainer(first)) return 0;
     const end = endOfValue(json, start);
     if (path >= 0) {
       this.starts[path] = start;
@@ -123,7 +123,7 @@ function stepNamed(steps: readonly Step[], json: Uint8Array, start: number, end:
 function endOfValue(json: Uint8Array, start: number): number {
   const first = json[start];
   if (first === quote) return endOfStringBytes(json, start);
-  if (first === openBrace || first === openBracket) return endOfContainer(json, start);
+  if (opensContainer(first)) return endOfContainer(json, start);
   for (let position = start; ; position += 1) {
     const byte = json[position];
     if (byte === comma || byte === closeBrace || byte === closeBracket || byte === undefined) return position;

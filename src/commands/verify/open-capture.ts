@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { unreadable } from '../../files/errors.ts';
-import { bodyNote, type Capture, targetOf, headerIn } from '../../capture/capture.ts';
+import { bodyNote, type Capture, headerIn, pathOf } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -39,7 +39,7 @@ export async function openCapture(
   return {
     ...capture,
     url,
-    path: (options.url === undefined ? undefined : targetOf(options.url)) ?? capture.path,
+    path: (options.url === undefined ? undefined : pathOf(options.url)) ?? capture.path,
     rawHeaders: [...capture.rawHeaders.filter(([name]) => !isReplaced(name)), ...headers],
     withheld: (capture.withheld ?? []).filter((name) => !isReplaced(name)),
     body: body ?? capture.body,

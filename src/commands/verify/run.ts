@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import { type Capture, targetOf } from '../../capture/capture.ts';
+import { type Capture, pathOf } from '../../capture/capture.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, DataError } from '../../errors.ts';
@@ -131,7 +131,7 @@ function readSecretsOf({ scheme, secrets }: SchemeSecrets): ReadSecrets {
 function deliveryOf(capture: Capture, body: Uint8Array, receivedAt: number): Delivery {
   const { method, path, url = '', rawHeaders } = capture;
   const signedUrl = url === '' ? path : url;
-  return { method, path: targetOf(url) ?? path, url: signedUrl, rawHeaders, body, remote: '', receivedAt };
+  return { method, path: pathOf(url) ?? path, url: signedUrl, rawHeaders, body, remote: '', receivedAt };
 }
 
 /** Says why `listen` would refuse a delivery although it is genuine; empty for one that it takes. */

@@ -1,15 +1,4 @@
-import {
-  backslash,
-  byteAt,
-  incomplete,
-  invalidAt,
-  isDigit,
-  textLength,
-  minus,
-  quote,
-  text,
-  zero,
-} from './text';
+import { backslash, byteAt, incomplete, invalidAt, isDigit, minus, quote, text, textEnd, zero } from './text';
 
 /** Whether the string that was scanned last has escapes. */
 export let hasEscapes = false;
@@ -88,7 +77,7 @@ function pastNumber(offset: i32): i32 {
     if (!isDigit(byteAt(i))) return invalidAt(i);
     i = pastDigits(i);
   }
-  return i == textLength ? incomplete : i;
+  return i == textEnd ? incomplete : i;
 }
 
 function pastDigits(offset: i32): i32 {

@@ -22,13 +22,13 @@ export const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 
-export let textLength = 0;
+export let textEnd = 0;
 /** Whether white space was skipped since `forgetSpace`. */
 export let spaced = false;
 
 /** Reserves memory for a text of `length` bytes, which the caller writes next. Returns the address after it. */
 export function makeRoom(length: i32): usize {
-  textLength = length;
+  textEnd = length;
   growTo(text + length + slack);
   store<u8>(text + length, 0);
   return text + length + slack;
@@ -43,7 +43,7 @@ export function growTo(end: usize): void {
 declare function noMemory(): void;
 
 export function invalidAt(offset: i32): i32 {
-  return offset == textLength ? incomplete : -2 - offset;
+  return offset == textEnd ? incomplete : -2 - offset;
 }
 
 export function byteAt(offset: i32): i32 {
