@@ -20,6 +20,8 @@ export interface Capture {
   readonly notes: readonly CaptureNote[];
 }
 
+export type CapturedBody = Pick<Capture, 'body' | 'notes'>;
+
 /** A remark about a part that the capture does not hold exactly; flags that replace the part remove it. */
 export interface CaptureNote {
   readonly about: 'body' | 'headers' | 'delivery';

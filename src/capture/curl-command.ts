@@ -1,6 +1,7 @@
 import {
   bodyNote,
   type Capture,
+  type CapturedBody,
   type CaptureOptions,
   parseHeaderLine,
   pathOf,
@@ -61,8 +62,8 @@ function headersOf(
     ...(hasBody ? [['Content-Type', type] as const] : []),
   ];
   const typed = args.flatMap(({ option, value: { text, hasExpansion } }) => {
-    const header = headerOf(option, text);
-    return header === undefined ? [] : [{ ...header, hasExpansion }];
+    const [name, value] = headerOf(option, text) ?? [];
+    return name === undefined ? [] : [{ name, value, hasExpansion }];
   });
   const typedNames = typed.map(({ name }) => name.toLowerCase());
   const sent = typed.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]));
@@ -73,19 +74,14 @@ function headersOf(
 }
 
 /** `-H 'Name:'` takes away the header that curl would add, whose value is undefined here; `-H 'Name;'` sends it empty. */
-function headerOf(
-  option: string,
-  text: string,
-): { readonly name: string; readonly value: string | undefined } | undefined {
-  if (option === 'oauth2-bearer') return { name: 'Authorization', value: `Bearer ${text}` };
-  if (option === 'user')
-    return { name: 'Authorization', value: `Basic ${Buffer.from(text, 'latin1').toString('base64')}` };
+function headerOf(option: string, text: string): readonly [name: string, value?: string] | undefined {
+  if (option === 'oauth2-bearer') return ['Authorization', `Bearer ${text}`];
+  if (option === 'user') return ['Authorization', `Basic ${Buffer.from(text, 'latin1').toString('base64')}`];
   if (option !== 'header') return undefined;
   const [, emptyName] = /^([^:]*);$/.exec(text) ?? [];
   const header = parseHeaderLine(emptyName === undefined ? text : `${emptyName}:`);
-  if (header === undefined) return undefined;
-  const [name, value] = header;
-  return { name, value: value === '' && emptyName === undefined ? undefined : value };
+  const isRemoval = emptyName === undefined && header?.[1] === '';
+  return isRemoval ? [header[0]] : header;
 }
 
 const dataOptions = ['data', 'data-ascii', 'data-binary', 'data-raw', 'json'];
@@ -100,8 +96,8 @@ async function bodyOf(
   args: readonly CurlArgument[],
   commandsBefore: Pipeline,
   readFile: CaptureOptions['readFile'],
-): Promise<Pick<Capture, 'body' | 'notes'>> {
-  const withoutBody = (reason: string): Pick<Capture, 'body' | 'notes'> => ({
+): Promise<CapturedBody> {
+  const withoutBody = (reason: string): CapturedBody => ({
     body: undefined,
     notes: [bodyNote(`${reason}: give the body with --body FILE`)],
   });

@@ -3,6 +3,7 @@ import {
   asHeaderBytes,
   bodyNote,
   type Capture,
+  type CapturedBody,
   type CaptureNote,
   type CaptureOptions,
   chooseEntry,
@@ -63,7 +64,7 @@ function withHostHeader(headers: Capture['rawHeaders'], url: string): Capture['r
  * in UTF-8: a replacement character, a lone surrogate, or another size tells of lost bytes. Playwright may write
  * the body into the file `_file`.
  */
-function bodyOf(entry: Json): Pick<Capture, 'body' | 'notes'> {
+function bodyOf(entry: Json): CapturedBody {
   const data = valueAt(entry, ['request', 'postData']);
   const text = textAt(data, 'text');
   const size = valueAt(entry, ['request', 'bodySize']);

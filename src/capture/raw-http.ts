@@ -48,14 +48,11 @@ function bodyOf(
   const length = Number(headerIn(headers, 'content-length') ?? content.length);
   // An editor, or copying from a terminal, adds a line break after the last byte.
   const hasAddedLineBreaks = /^[\r\n]+$/.test(content.slice(length));
-  const notes = [
-    ...(!isCrlf && content.includes('\n')
-      ? ['the lines of the request end in LF alone: those of its body may have ended in CR LF']
-      : []),
-    ...(isChunked && decoded === undefined
-      ? ['the body is said to be chunked and is not: it is taken as it is']
-      : []),
-  ];
+  const notes: string[] = [];
+  if (!isCrlf && content.includes('\n'))
+    notes.push('the lines of the request end in LF alone: those of its body may have ended in CR LF');
+  if (isChunked && decoded === undefined)
+    notes.push('the body is said to be chunked and is not: it is taken as it is');
   const text = decoded ?? (hasAddedLineBreaks ? content.slice(0, length) : content);
   return { body: Buffer.from(text, 'latin1'), notes: notes.map(bodyNote) };
 }

@@ -44,19 +44,9 @@ export const usualPlaces: readonly (readonly string[])[] = [
  * An array of leads may have such a name, and many other arrays too. A filled one is only reported among
  * `otherPaths`, since a usual place may follow it.
  */
-const ambiguousNames: readonly string[] = [
-  'content',
-  'value',
-  'docs',
-  'hits',
-  'rows',
-  'elements',
-  'nodes',
-  'edges',
-  'list',
-];
+const ambiguousNames = ['content', 'value', 'docs', 'hits', 'rows', 'elements', 'nodes', 'edges', 'list'];
 /** Arrays of objects with these names never hold leads, so they are not reported. */
-const neverLeads: readonly string[] = [
+const neverLeads = [
   'errors',
   'error',
   'warnings',

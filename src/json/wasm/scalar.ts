@@ -9,6 +9,8 @@ const falseWord: u64 = 0x65736c6166;
 const nullWord: u64 = 0x6c6c756e;
 const lowestByte = 0xff;
 
+const slash = 0x2f;
+const letterA = 0x61;
 const letterE = 0x65;
 export const letterU = 0x75;
 const dot = 0x2e;
@@ -94,22 +96,15 @@ function pastWord(offset: i32, word: u64, length: i32): i32 {
 }
 
 function isHex(byte: i32): bool {
-  return isDigit(byte) || <u32>((byte | lowerCaseBit) - 0x61) < 6;
+  return isDigit(byte) || <u32>((byte | lowerCaseBit) - letterA) < 6;
 }
 
 export function hexValue(byte: i32): i32 {
-  return isDigit(byte) ? byte - zero : (byte | lowerCaseBit) - 0x61 + 10;
+  return isDigit(byte) ? byte - zero : (byte | lowerCaseBit) - letterA + 10;
 }
 
 function isEscapable(byte: i32): bool {
-  return (
-    byte == quote ||
-    byte == backslash ||
-    byte == 0x2f ||
-    byte == 0x62 ||
-    byte == 0x66 ||
-    byte == 0x6e ||
-    byte == 0x72 ||
-    byte == 0x74
-  );
+  // The letters b, f, n, r and t.
+  const isLetter = byte == 0x62 || byte == 0x66 || byte == 0x6e || byte == 0x72 || byte == 0x74;
+  return isLetter || byte == quote || byte == backslash || byte == slash;
 }
