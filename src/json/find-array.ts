@@ -46,17 +46,7 @@ export const usualPlaces: readonly (readonly string[])[] = [
  */
 const ambiguousNames = ['content', 'value', 'docs', 'hits', 'rows', 'elements', 'nodes', 'edges', 'list'];
 /** Arrays of objects with these names never hold leads, so they are not reported. */
-const neverLeads = [
-  'errors',
-  'error',
-  'warnings',
-  'messages',
-  'links',
-  '_links',
-  'included',
-  'facets',
-  'filters',
-];
+const neverLeads = 'errors error warnings messages links _links included facets filters'.split(' ');
 
 const maxPathLength = 4;
 
