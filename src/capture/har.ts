@@ -28,9 +28,8 @@ export function readHar(entries: readonly Json[], options: CaptureOptions): Capt
   }));
   const [{ entry, method, url, headers }, index] = chooseEntry(heads, 'the HAR', options);
   const path = pathOf(url);
-  if (method === '' || path === undefined) {
+  if (method === '' || path === undefined)
     throw unreadable(`entry ${index + 1} of the HAR has no method or no URL`);
-  }
   return {
     form: entries.length === 1 ? 'a HAR' : `a HAR, entry ${index + 1} of ${entries.length}`,
     method,

@@ -16,9 +16,8 @@ const longestStart = 4096;
  */
 export async function readCapture(bytes: Uint8Array, options: CaptureOptions): Promise<Capture> {
   const capture = await readForm(asUtf8(bytes), options);
-  if (capture.rawHeaders.length > maxHeaders) {
+  if (capture.rawHeaders.length > maxHeaders)
     throw unreadable(`the request has ${capture.rawHeaders.length} headers, more than any server takes`);
-  }
   if (capture.path.length > longestPath) throw unreadable('its URL is longer than any server takes');
   return capture;
 }

@@ -51,9 +51,8 @@ export class LeadReader {
     scanner.load(element);
     if (this.#item === 'auto') return this.#leadInWrapper(element, nth);
     const lead = spanAtPointer(element, this.#item);
-    if (lead === undefined || element[lead.start] !== openBrace) {
+    if (lead === undefined || element[lead.start] !== openBrace)
       throw noLeadInElement(formatPointer(this.#item), nth, 'dialect');
-    }
     return identifiedRecord(element, lead.start, this.#idName);
   }
 
@@ -63,9 +62,8 @@ export class LeadReader {
     const members = membersAt(element, 0);
     const lead = onlyMember(members, wrapper.member);
     const place = formatPointer([wrapper.member]);
-    if (lead === undefined || element[lead.start] !== openBrace) {
+    if (lead === undefined || element[lead.start] !== openBrace)
       throw noLeadInElement(place, nth, 'elements before');
-    }
     const unknownMember = unknownMemberIn(members, wrapper);
     if (unknownMember !== undefined) throw memberBesideLead(place, unknownMember, nth);
     // An id that the dialect names goes before the id of the wrapper.

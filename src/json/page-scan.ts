@@ -131,9 +131,8 @@ export class PageScan {
     this.#pending = remaining.length === 0 ? [] : [remaining];
     this.#pendingLength = remaining.length;
     this.#nextScanLength = remaining.length * 2;
-    if (remaining.length > maxBytes) {
+    if (remaining.length > maxBytes)
       throw tooLargeToRead(maxBytes, this.#isInArray ? this.#recordCount + 1 : undefined);
-    }
   }
 
   #scanPending(records: ScannedRecord[]): void {

@@ -124,8 +124,6 @@ export class ValueSplitter {
   #hold(piece: Uint8Array): void {
     this.#held.push(Buffer.from(piece));
     this.#heldLength += piece.length;
-    if (this.#heldLength > longestObject) {
-      throw endlessObject(this.#chunkOffset);
-    }
+    if (this.#heldLength > longestObject) throw endlessObject(this.#chunkOffset);
   }
 }

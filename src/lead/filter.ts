@@ -180,10 +180,8 @@ function textFinder(typed: string): (value: Json) => boolean {
     if (value === null) return false;
     if (typeof value === 'object') return Object.values(value).some(holdsText);
     const text = String(value);
-    return (
-      foldText(text).includes(folded) ||
-      (digits.length >= fewestDigits && text.replace(/\D/g, '').includes(digits))
-    );
+    const isNumber = digits.length >= fewestDigits && text.replace(/\D/g, '').includes(digits);
+    return isNumber || foldText(text).includes(folded);
   };
   return holdsText;
 }

@@ -62,9 +62,8 @@ const units: Readonly<Record<string, number>> = {
 export function parseDuration(text: string): number | undefined {
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
   let total = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)) {
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g))
     total += Number(amount) * (units[unit ?? ''] ?? Number.NaN);
-  }
   return total;
 }
 
