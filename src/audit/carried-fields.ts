@@ -9,10 +9,11 @@ import {
   quote,
 } from '../json/bytes.ts';
 
-/** Leads whose members are named by chance have no end of shapes and fields. */
+/** A bound for leads whose members are named by chance, of which each one may have a new shape and new fields. */
 const mostShapes = 10_000;
+const mostPaths = mostShapes;
 
-/** Fields that some lead of many has, null aside. Only leads of a new shape are looked at. */
+/** Collects the fields that any of many leads has with a value other than null. A lead of a known shape has no new ones. */
 export class CarriedFields {
   readonly #paths = new Set<string>();
   readonly #shapes = new Set<number>();
@@ -31,7 +32,7 @@ export class CarriedFields {
   }
 
   get #isFull(): boolean {
-    return this.#paths.size > mostShapes;
+    return this.#paths.size > mostPaths;
   }
 }
 
@@ -40,10 +41,11 @@ const firstOfNull = 0x6e;
 
 /**
  * The same number for compact objects with the same members, nested in the same way, of which the same are null: a hash of
- * 53 bits of the keys, brackets, braces and nulls. The text must be valid.
+ * the keys, brackets, braces and nulls in 53 bits, as many as an integer of JavaScript has. The text must be valid JSON.
  */
 function shapeOf(record: Uint8Array): number {
   let [high, low] = [17, 31];
+  // The multipliers of FNV-1a and of MurmurHash2 make two hashes that are independent enough.
   const mix = (byte: number): void => {
     high = Math.imul(high ^ byte, 0x01000193);
     low = Math.imul(low ^ (low >>> 13) ^ byte, 0x5bd1e995);

@@ -46,24 +46,25 @@ export function differingFields(
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
-/** A lead's own time of creation, which is one however it is counted; JSON:API has it among the attributes. */
+/** These are times even as plain numbers, which count seconds or milliseconds. JSON:API has them among the attributes. */
 const creationTimes = ['createdAt', 'attributes.createdAt'];
 
 function meansTheSame({ name, before, after, isElement }: Difference): boolean {
   if (isNothing(before) && isNothing(after)) return !isElement;
-  if (isCount(before) && isCount(after) && !creationTimes.includes(name)) return false;
+  if (isNumeric(before) && isNumeric(after) && !creationTimes.includes(name)) return false;
   const time = readCreatedAt(numberOf(before) ?? before);
   return time !== undefined && time === readCreatedAt(numberOf(after) ?? after);
 }
 
-/** A number, or digits: beside another one it is no time. */
-const isCount = (value: unknown): boolean =>
+/** Two numbers are compared as such, and not as times. */
+const isNumeric = (value: unknown): boolean =>
   numberOf(value) !== undefined || (typeof value === 'string' && /^[\d.]+$/.test(value));
 
 /** Leads are compared without their delivery status, which only the service's list shows as a rule. */
 export class StatusField {
   readonly #fields: readonly { readonly path: readonly string[]; readonly key: Buffer }[];
-  #scratch = Buffer.alloc(4096);
+  /** The memory of what `without` returned last. */
+  #reusedMemory = Buffer.alloc(4096);
 
   /** `names`: dotted; the first of them that a lead has is its delivery status. */
   constructor(names: readonly string[]) {
@@ -79,27 +80,27 @@ export class StatusField {
    */
   withoutBoth(pulled: Uint8Array, received: Uint8Array): readonly [Buffer, Buffer] {
     const [a, b] = [bufferOf(pulled), bufferOf(received)];
-    const changed = this.#fields
+    const removals = this.#fields
       .filter(({ key }) => a.includes(key) || b.includes(key))
       .map(({ path }) => ({ pulled: withoutMember(a, path), received: withoutMember(b, path) }));
-    const status =
-      changed.find((each) => each.pulled !== undefined && each.received === undefined) ??
-      changed.find((each) => each.pulled !== undefined) ??
-      changed.find((each) => each.received !== undefined);
-    return [status?.pulled ?? a, status?.received ?? b];
+    const removal =
+      removals.find((each) => each.pulled !== undefined && each.received === undefined) ??
+      removals.find((each) => each.pulled !== undefined) ??
+      removals.find((each) => each.received !== undefined);
+    return [removal?.pulled ?? a, removal?.received ?? b];
   }
 
-  /** A compact record as it was pulled, without its delivery status; the result is good until the next call. */
+  /** A compact record as it was pulled, without its delivery status. The result is valid until the next call. */
   without(record: Buffer): Buffer {
     for (const { path, key } of this.#fields) {
       const keyStart = record.lastIndexOf(key);
       if (keyStart === -1) continue;
-      // Most services add it as the last member.
+      // Most services have it as the last member, which is removed without parsing.
       if (path.length === 1 && isLastMember(record, keyStart, key.length)) {
-        if (this.#scratch.length < keyStart) this.#scratch = Buffer.alloc(keyStart * 2);
-        record.copy(this.#scratch, 0, 0, keyStart - 1);
-        this.#scratch[keyStart - 1] = closeBrace;
-        return this.#scratch.subarray(0, keyStart);
+        if (this.#reusedMemory.length < keyStart) this.#reusedMemory = Buffer.alloc(keyStart * 2);
+        record.copy(this.#reusedMemory, 0, 0, keyStart - 1);
+        this.#reusedMemory[keyStart - 1] = closeBrace;
+        return this.#reusedMemory.subarray(0, keyStart);
       }
       const changed = withoutMember(record, path);
       if (changed !== undefined) return changed;
@@ -123,12 +124,13 @@ function isLastMember(record: Buffer, keyStart: number, keyLength: number): bool
   );
 }
 
+/** Undefined where the record has no such member. */
 function withoutMember(record: Buffer, path: readonly string[]): Buffer | undefined {
   try {
     return changeMember(record, { path, value: undefined });
   } catch (error) {
-    // Something on the way to it has no members.
-    if (error instanceof DataError) return undefined;
+    const isParentNoObject = error instanceof DataError;
+    if (isParentNoObject) return undefined;
     throw error;
   }
 }

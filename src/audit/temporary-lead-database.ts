@@ -26,13 +26,13 @@ const leadsInStatement = 100;
 const insertOf = (leads: number): string =>
   `INSERT INTO leads (id, digest, body) VALUES ${Array(leads).fill('(?, ?, ?)').join()} ON CONFLICT (id) DO NOTHING`;
 
-/** A bare id has no body. */
+/** A lead of an application's own file. A bare id has no body. */
 export interface FiledLead {
   readonly id: string;
   readonly body: Uint8Array | undefined;
 }
 
-/** Any number of leads in a temporary database, for lookups. When they were received is not known. */
+/** Keeps any number of leads of a file for lookups. It does not know when they were received, and gives the time 0. */
 export class LeadDatabase implements ReceivedLeads {
   readonly #database: Database;
   readonly #addMany: Statement;
@@ -115,7 +115,6 @@ export class LeadDatabase implements ReceivedLeads {
     return Promise.resolve(leads);
   }
 
-  /** A lead of a file keeps its body. */
   async *prunedSince(): AsyncGenerator<readonly PrunedLead[]> {
     yield* await Promise.resolve([]);
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CheckRequest, CheckSession, TestLead } from './session.ts';
 
-// These functions find the headers that prove the sender, by the scheme of the session, and make requests without a right proof.
+// The headers that prove the sender, by the scheme of the session, and requests whose proof is wrong or lacks a part.
 
 /** Whether the credential depends on the body: a token does not. */
 export const hasSignature = ({ signer: { scheme } }: CheckSession): boolean => scheme.ignoresBody !== true;
@@ -16,7 +16,6 @@ function proofHeaders(session: CheckSession): string[] {
 const credentialHeader = (session: CheckSession): string =>
   proofHeaders(session).findLast((name) => session.signer.scheme.credentialHeaders.includes(name)) ?? '';
 
-/** The headers that hold a credential. */
 export function credentialsIn(
   session: CheckSession,
   headers: CheckRequest['headers'],
@@ -66,8 +65,7 @@ export const otherCredential = (value: string): string =>
 export const forgedDelivery = (session: CheckSession, lead: TestLead): CheckRequest =>
   withCredential(session, session.delivery({ lead }), otherCredential);
 
-/** A delivery of the lead with the right signature of another body. */
-export function withForeignSignature(session: CheckSession, lead: TestLead): CheckRequest {
+export function withSignatureOfOtherBody(session: CheckSession, lead: TestLead): CheckRequest {
   const body = JSON.stringify({ ...lead.value, category: otherCredential('changed') });
   return { ...session.delivery({ lead }), headers: session.delivery({ lead, body }).headers };
 }

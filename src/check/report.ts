@@ -1,6 +1,3 @@
-import * as z from 'zod/mini';
-import { DataError } from '../errors.ts';
-import { readJsonState } from '../files/json-state.ts';
 import { curlCommand, type SecretVariable } from '../output/curl-command.ts';
 import type { Finding, Report } from '../output/report.ts';
 import { counted } from '../output/terminal/progress.ts';
@@ -8,34 +5,9 @@ import { Secret } from '../secret.ts';
 import { formatDuration } from '../time/time-text.ts';
 import type { Answer } from './exchange.ts';
 import { groupOf, levels } from './probe.ts';
-import { withoutSensitive } from './probes/leak.ts';
+import { redactSensitive } from './probes/leak.ts';
 import type { ProbeReport } from './run-probes.ts';
 import type { CheckRequest, CheckSession } from './session.ts';
-
-export type Baseline = ReadonlySet<string>;
-
-/** A file that a person wrote may leave the version out. */
-const baselineSchema = z.object({ version: z.optional(z.literal(1)), failing: z.array(z.string()) });
-
-/** Throws a `DataError` for a file that is missing or was not written by this program. */
-export async function readBaseline(path: string): Promise<Baseline> {
-  const stored = await readJsonState(path, baselineSchema, 'baseline');
-  if (stored !== undefined) return new Set(stored.failing);
-  throw new DataError(`there is no baseline in ${path}`, {
-    hint: `write it with --write-baseline ${path}`,
-  });
-}
-
-/** The file for these reports; probes that did not run stay as they were in `previous`. */
-export function baselineText(reports: readonly ProbeReport[], previous: Baseline): string {
-  const completed = reports.filter(({ finding }) => finding.result !== 'skip');
-  const names = new Set(completed.map(({ probe }) => probe.name));
-  const failing = [
-    ...completed.filter(({ finding }) => finding.result === 'fail').map(({ probe }) => probe.name),
-    ...[...previous].filter((name) => !names.has(name)),
-  ];
-  return `${JSON.stringify({ version: 1, failing: failing.sort() }, undefined, 2)}\n`;
-}
 
 interface CurlTrust {
   readonly caFile: string | undefined;
@@ -46,7 +18,8 @@ export interface CheckRun {
   readonly reports: readonly ProbeReport[];
   readonly session: CheckSession;
   readonly trust: CurlTrust;
-  readonly baseline: Baseline;
+  /** Names of probes whose failure is no reason for exit 7. */
+  readonly baseline: ReadonlySet<string>;
   readonly strict: boolean;
   readonly startedAt: number;
 }
@@ -97,8 +70,8 @@ function failedLevels(reports: readonly ProbeReport[]): string {
   return texts.length === 0 ? '' : ` (${texts.join(', ')})`;
 }
 
-const longestAnswer = 1000;
-const longestLine = 200;
+const mostOfAnswer = 1000;
+const mostOfLine = 200;
 
 function describeProbe({ probe, finding, ms }: ProbeReport, run: CheckRun): Finding {
   const { session, baseline, strict, trust } = run;
@@ -107,7 +80,7 @@ function describeProbe({ probe, finding, ms }: ProbeReport, run: CheckRun): Find
   const group = groupOf(probe);
   const hasFailed = result === 'fail';
   const isKnown = hasFailed && baseline.has(name);
-  const detail = withoutSensitive(session, finding.seen);
+  const detail = redactSensitive(session, finding.seen);
   const hint = hasFailed || result === 'warn' ? (finding.hint ?? probe.hint) : null;
   const command = hasFailed && exchange !== undefined ? curlLine(session, exchange.request, trust) : null;
   const observation = result === 'skip' ? null : observationOf(session, exchange?.answer, ms);
@@ -142,15 +115,15 @@ interface Observation {
 function observationOf(session: CheckSession, answer: Answer | undefined, ms: number): Observation {
   if (answer?.status === undefined) return { status: null, ms: answer?.ms ?? ms, answer: null };
   // The secrets are removed before the text is cut, since a part of a secret would stay.
-  const text = withoutSensitive(session, answer.body.toString('utf8'));
-  return { status: answer.status, ms: answer.ms, answer: cut(text, longestAnswer) };
+  const text = redactSensitive(session, answer.body.toString('utf8'));
+  return { status: answer.status, ms: answer.ms, answer: cut(text, mostOfAnswer) };
 }
 
 /** Completes the sentence of a finding: ` after 3ms: {"status":500}`. */
 function evidenceOf(observation: Observation | null): string {
   if (observation?.status == null) return '';
   const [line = ''] = (observation.answer ?? '').trim().split('\n');
-  return ` after ${formatDuration(observation.ms)}${line === '' ? '' : `: ${cut(line, longestLine)}`}`;
+  return ` after ${formatDuration(observation.ms)}${line === '' ? '' : `: ${cut(line, mostOfLine)}`}`;
 }
 
 const cut = (text: string, length: number): string =>

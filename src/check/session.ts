@@ -31,7 +31,7 @@ interface SessionOptions extends ExchangeOptions {
   readonly endpoint: Endpoint;
   readonly signer: Signer;
   readonly mayWrite: boolean;
-  readonly run: string;
+  readonly runName: string;
   readonly oracle: AskOracle | undefined;
 }
 
@@ -54,23 +54,23 @@ export class CheckSession {
   readonly oracle: AskOracle | undefined;
   readonly exchanges: Exchange[] = [];
   readonly idPrefix: string;
-  readonly #slots = new Slots(10);
-  #leads = 0;
+  readonly #connections = new Slots(10);
+  #leadCount = 0;
 
-  constructor({ endpoint, signer, mayWrite, clock, timeoutMs, signal, oracle, run }: SessionOptions) {
+  constructor({ endpoint, signer, mayWrite, clock, timeoutMs, signal, oracle, runName }: SessionOptions) {
     this.endpoint = endpoint;
     this.signer = signer;
     this.mayWrite = mayWrite;
     this.clock = clock;
     this.wire = { timeoutMs, signal, clock };
     this.oracle = oracle;
-    this.idPrefix = `${testIdPrefixes.check}${run}-`;
+    this.idPrefix = `${testIdPrefixes.check}${runName}-`;
   }
 
   /** A lead of section 2 of the specification that cannot be mistaken for a real one; `more` replaces members. */
   newLead(more?: Readonly<Record<string, unknown>>): TestLead {
-    this.#leads += 1;
-    const id = `${this.idPrefix}${this.#leads}`;
+    this.#leadCount += 1;
+    const id = `${this.idPrefix}${this.#leadCount}`;
     const madeAt = this.clock.now();
     const contact = { name: 'Leads Check', email: `${id}@example.com`, phone };
     const metadata = { source: 'leads-check' };
@@ -87,18 +87,17 @@ export class CheckSession {
     return { method: 'POST', ...jsonRequest(signer, genuine, body), genuine, leadId: lead.id, form };
   }
 
-  /** A signed request whose body holds no lead. */
-  deliveryOfBody(body: string, form?: string): CheckRequest {
+  deliveryWithoutLead(body: string, form?: string): CheckRequest {
     return { ...this.delivery({ body }), form, leadId: undefined };
   }
 
   async send(request: CheckRequest): Promise<Exchange> {
-    const release = await this.#slots.acquire();
+    const release = await this.#connections.acquire();
     const answer = await exchange(this.endpoint, request, this.wire);
     release();
-    const done = { request, answer };
-    this.exchanges.push(done);
-    return done;
+    const completed = { request, answer };
+    this.exchanges.push(completed);
+    return completed;
   }
 
   /** The ids of the leads that the receiver acknowledged, in the order in which they were made. */

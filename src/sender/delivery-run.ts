@@ -6,7 +6,7 @@ import { type Release, type Slot, Slots } from './slots.ts';
 
 export interface TimedAttempt {
   readonly attempt: Attempt;
-  /** Until the end of the answer: in an open loop from the intended start, otherwise from the real one; ms. */
+  /** Until the end of the answer: in an open loop from the time at which the attempt was due, otherwise from its start; ms. */
   readonly latencyMs: number;
 }
 
@@ -32,6 +32,7 @@ export interface DeliveryRunResult {
   /** Deliveries of an open loop that had to wait for a free slot. */
   readonly late: number;
   readonly elapsedMs: number;
+  /** The part of it in which deliveries were started. */
   readonly startingMs: number;
   /** The source failed, or a delivery could not be signed. */
   readonly failure: { readonly error: unknown } | undefined;
@@ -39,14 +40,14 @@ export interface DeliveryRunResult {
 
 /** Deliveries that wait for a slot or a retry: they are held in memory. */
 const mostWaiting = 1000;
-/** A slow source prolongs an open loop by at most so many milliseconds. */
-const mostDelayMs = 1000;
+/** In milliseconds: a slow source prolongs an open loop no further. */
+const longestProlongationMs = 1000;
 
 /**
  * Delivers what the source has. In a closed loop the next delivery starts when another one has ended. In an open loop it
- * starts when its time has come, or late where no slot is free then, and its latency counts from the time that was
- * intended: otherwise a receiver that stalls would hide it (coordinated omission). A delivery that waits for a retry
- * holds no slot.
+ * starts when it is due, or late where no slot is free then, and its latency counts from the time at which it was due: otherwise
+ * a receiver that stalls would hide it (coordinated omission). A delivery holds a slot during an attempt, and not while it waits
+ * for a retry; it holds a place, of which there are more, from its start until its last attempt has ended.
  */
 export const runDeliveries = (options: DeliveryRunOptions): Promise<DeliveryRunResult> =>
   new DeliveryRun(options).run();
@@ -54,15 +55,14 @@ export const runDeliveries = (options: DeliveryRunOptions): Promise<DeliveryRunR
 class DeliveryRun {
   readonly #options: DeliveryRunOptions;
   readonly #slots: Slots;
-  /** A delivery has a place from its start until its last attempt has ended. */
   readonly #places: Slots;
   readonly #running = new Set<Promise<void>>();
   #startedAt: number;
   #lastStartAt: number;
   #started = 0;
   #late = 0;
-  /** Resolves when the output has caught up. */
-  #isBehind: Promise<void> | undefined;
+  /** Resolves when the output has caught up; undefined where there is no output to wait for. */
+  #pendingOutput: Promise<void> | undefined;
   #failure: DeliveryRunResult['failure'];
 
   constructor(options: DeliveryRunOptions) {
@@ -94,13 +94,14 @@ class DeliveryRun {
       if (this.#started === 0) this.#startedAt = clock.steady();
       // The place comes before the slot: retries, which free places, wait for the slot.
       const leavePlace = await this.#places.acquire();
-      const release = await this.#slots.acquire();
-      if (this.#isOver() || clock.steady() - this.#startedAt >= forMs) {
-        release();
+      const releaseSlot = await this.#slots.acquire();
+      const isTimeUp = clock.steady() - this.#startedAt >= forMs;
+      if (isTimeUp || this.#isOver()) {
+        releaseSlot();
         return;
       }
-      this.#start(delivery, { dueAt: clock.steady(), leavePlace, slot: release });
-      await this.#caughtUp();
+      this.#start(delivery, clock.steady(), leavePlace, releaseSlot);
+      await this.#outputToCatchUp();
       if (this.#isOver()) return;
     }
   }
@@ -108,29 +109,30 @@ class DeliveryRun {
   async #openLoop(intervalMs: number): Promise<void> {
     const { source, clock, forMs = Infinity } = this.#options;
     let dueAt = this.#startedAt;
-    let askedAt = this.#startedAt;
+    let sourceAskedAt = this.#startedAt;
     for await (const delivery of source) {
-      // The run begins when there is something to deliver. The time that a slow source takes later is not the receiver's.
+      // The run begins when there is something to deliver. What a slow source delays later is no fault of the receiver.
       if (this.#started === 0) this.#startedAt = dueAt = clock.steady();
-      else dueAt += Math.max(0, clock.steady() - Math.max(askedAt, dueAt));
-      if (this.#started * intervalMs >= forMs || dueAt - this.#startedAt >= forMs + mostDelayMs) return;
+      else dueAt += Math.max(0, clock.steady() - Math.max(sourceAskedAt, dueAt));
+      const hasStartedAll = this.#started * intervalMs >= forMs;
+      if (hasStartedAll || dueAt - this.#startedAt >= forMs + longestProlongationMs) return;
       await this.#sleep(dueAt - clock.steady());
       if (this.#isOver()) return;
       const leavePlace = await this.#places.acquire();
       const slot = this.#slots.acquire();
       if (slot instanceof Promise) this.#late += 1;
-      this.#start(delivery, { dueAt, leavePlace, slot });
+      this.#start(delivery, dueAt, leavePlace, slot);
       dueAt += intervalMs;
-      await this.#caughtUp();
+      await this.#outputToCatchUp();
       if (this.#isOver()) return;
-      askedAt = clock.steady();
+      sourceAskedAt = clock.steady();
     }
   }
 
-  #start(delivery: OutgoingDelivery, { leavePlace, ...start }: DeliveryStart): void {
+  #start(delivery: OutgoingDelivery, dueAt: number, leavePlace: Release, slot: Slot): void {
     this.#started += 1;
     this.#lastStartAt = this.#options.clock.steady();
-    const run = this.#deliver(delivery, start)
+    const run = this.#deliver(delivery, dueAt, slot)
       .catch(this.#fail)
       .finally(() => {
         leavePlace();
@@ -139,21 +141,19 @@ class DeliveryRun {
     this.#running.add(run);
   }
 
-  async #deliver(
-    delivery: OutgoingDelivery,
-    { dueAt, slot }: Pick<DeliveryStart, 'dueAt' | 'slot'>,
-  ): Promise<void> {
+  async #deliver(delivery: OutgoingDelivery, firstDueAt: number, slot: Slot): Promise<void> {
     const { sender, signal, intervalMs, clock, onAttempt } = this.#options;
-    let release = await slot;
+    let dueAt = firstDueAt;
+    let releaseSlot = await slot;
     for (let number = 1; ; number += 1) {
-      const attempt = await sender.attempt(delivery, number).finally(release);
+      const attempt = await sender.attempt(delivery, number).finally(releaseSlot);
       if (signal.aborted) return;
       const latencyMs = intervalMs === undefined ? attempt.result.durationMs : clock.steady() - dueAt;
-      this.#isBehind = onAttempt({ attempt, latencyMs }) ?? this.#isBehind;
+      this.#pendingOutput = onAttempt({ attempt, latencyMs }) ?? this.#pendingOutput;
       if (attempt.retryInMs === undefined) return;
       await this.#sleep(attempt.retryInMs);
       dueAt = clock.steady();
-      release = await this.#slots.acquire();
+      releaseSlot = await this.#slots.acquire();
     }
   }
 
@@ -162,9 +162,9 @@ class DeliveryRun {
     return signal.aborted || this.#failure !== undefined || this.#started === count;
   }
 
-  async #caughtUp(): Promise<void> {
-    await this.#isBehind;
-    this.#isBehind = undefined;
+  async #outputToCatchUp(): Promise<void> {
+    await this.#pendingOutput;
+    this.#pendingOutput = undefined;
   }
 
   async #sleep(ms: number): Promise<void> {
@@ -175,10 +175,4 @@ class DeliveryRun {
   readonly #fail = (error: unknown): void => {
     this.#failure ??= { error };
   };
-}
-
-interface DeliveryStart {
-  readonly dueAt: number;
-  readonly leavePlace: Release;
-  readonly slot: Slot;
 }

@@ -18,7 +18,7 @@ export type Forgery =
   /** `usedId` is the id of a delivery of another lead that the same target has acknowledged. */
   | { readonly kind: 'reusedNonce'; readonly usedId: string };
 
-const staleByMs = 7 * 86_400_000;
+const weekMs = 7 * 86_400_000;
 
 /** The request for a delivery, forged in one way. `now` in milliseconds since the epoch. */
 export function forgeRequest(
@@ -34,7 +34,7 @@ export function forgeRequest(
       return jsonRequest(signer, wrongCredential(genuine, ofAnotherBody, signer.scheme), content.body);
     }
     case 'staleTimestamp':
-      return signRequest(signer, content, now - staleByMs);
+      return signRequest(signer, content, now - weekMs);
     case 'reusedNonce':
       return signRequest(signer, { ...content, id: forgery.usedId }, now);
     case 'alteredPayload':
@@ -45,23 +45,18 @@ export function forgeRequest(
 /** Whether a request forged in this way differs from a genuine one: what is not signed cannot be forged. */
 export function canForge(signer: Signer, kind: ForgeryKind): boolean {
   const content: SignedContent = { target: 'https://localhost/', id: 'a', body: Buffer.from('{}') };
-  const genuine = JSON.stringify(signRequest(signer, content, 0).headers);
+  const headersOf = ({ headers }: SignedRequest): string => JSON.stringify(headers);
+  const genuine = headersOf(signRequest(signer, content, 0));
+  if (kind === 'alteredPayload') {
+    const otherContent = { ...content, body: Buffer.from('{"a":1}') };
+    return signer.key !== undefined && headersOf(signRequest(signer, otherContent, 0)) !== genuine;
+  }
+  const forgery = kind === 'reusedNonce' ? { kind, usedId: 'b' } : { kind };
+  const forged = headersOf(forgeRequest(signer, content, 0, forgery));
+  if (kind === 'badSignature') return forged !== genuine;
   // Some signatures are new each time: only what stands beside them shows whether a time or nonce is sent.
   const withoutSignatures = (headers: string): string => headers.replace(/[\w+/=-]{40,}/g, '');
-  if (kind === 'alteredPayload') {
-    const changed = { ...content, body: Buffer.from('{"a":1}') };
-    return signer.key !== undefined && genuine !== JSON.stringify(signRequest(signer, changed, 0).headers);
-  }
-  const { headers } = forgeRequest(
-    signer,
-    content,
-    0,
-    kind === 'reusedNonce' ? { kind, usedId: 'b' } : { kind },
-  );
-  const forged = JSON.stringify(headers);
-  return kind === 'badSignature'
-    ? genuine !== forged
-    : withoutSignatures(genuine) !== withoutSignatures(forged);
+  return withoutSignatures(forged) !== withoutSignatures(genuine);
 }
 
 /** Well-formed and wrong: the signature of another body, or, where the body is not signed, another token. */
@@ -72,11 +67,13 @@ function wrongCredential(
 ): SignedRequest['headers'] {
   if (JSON.stringify(genuine) !== JSON.stringify(ofAnotherBody)) return ofAnotherBody;
   return genuine.map(([name, value]) =>
-    scheme.credentialHeaders.includes(name.toLowerCase()) ? [name, withOtherEnd(value)] : [name, value],
+    scheme.credentialHeaders.includes(name.toLowerCase())
+      ? [name, withOtherLastCharacter(value)]
+      : [name, value],
   );
 }
 
-const withOtherEnd = (text: string): string => text.slice(0, -1) + (text.endsWith('x') ? 'y' : 'x');
+const withOtherLastCharacter = (text: string): string => text.slice(0, -1) + (text.endsWith('x') ? 'y' : 'x');
 
 /** The field is easy to find in an inbox that stored the altered lead by mistake. */
 function withExtraField(body: Uint8Array): Uint8Array {

@@ -2,21 +2,22 @@ import { createHistogram } from 'node:perf_hooks';
 import type { TimedAttempt } from './delivery-run.ts';
 import type { Attempt } from './sender.ts';
 
+/** Counts the attempts of a run. `acknowledged` and `failed` are deliveries, which have no attempt to come. */
 export class RunTally {
   readonly latency = new LatencyHistogram();
   readonly byStatus = new Map<string, number>();
   attempts = 0;
+  answered = 0;
   acknowledged = 0;
   failed = 0;
-  answered = 0;
   firstFailure: Attempt | undefined;
 
   add({ attempt, latencyMs }: TimedAttempt): void {
     const { outcome, result, retryInMs } = attempt;
     this.attempts += 1;
     this.latency.add(latencyMs);
-    const status = result.ok ? String(result.status) : result.code;
-    this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
+    const statusOrCode = result.ok ? String(result.status) : result.code;
+    this.byStatus.set(statusOrCode, (this.byStatus.get(statusOrCode) ?? 0) + 1);
     if (result.ok) this.answered += 1;
     if (outcome === 'acknowledged') {
       this.acknowledged += 1;

@@ -13,7 +13,7 @@ export interface SenderOptions {
 
 /** Delivers leads as the service does: signed POST requests, each repeated by its caller until one is answered 200. */
 export interface Sender {
-  /** Sends one request. A missing answer is an outcome of the attempt, not an error. */
+  /** Sends one request; `number`, from 1, counts those of the delivery. A missing answer is an outcome, not an error. */
   attempt(delivery: OutgoingDelivery, number: number, forgery?: Forgery): Promise<Attempt>;
   /** Aborts the attempts that are in flight. */
   close(): void;
@@ -49,8 +49,10 @@ export interface Attempt {
   readonly retryInMs: number | undefined;
 }
 
-const outcomeOf = (result: PostResult): AttemptOutcome =>
-  !result.ok ? 'unanswered' : result.status === 200 ? 'acknowledged' : 'refused';
+function outcomeOf(result: PostResult): AttemptOutcome {
+  if (!result.ok) return 'unanswered';
+  return result.status === 200 ? 'acknowledged' : 'refused';
+}
 
 /** Milliseconds to wait after attempt `number` (from 1) was not acknowledged; undefined: give up. */
 export type RetrySchedule = (number: number, result: PostResult) => number | undefined;
@@ -60,7 +62,7 @@ export const fixedWaits =
   (number) =>
     waitsMs[number - 1];
 
-/** A receiver that asks for a longer wait is given up: it must not hold the sender. */
+/** A delivery whose receiver asks for a longer wait is not tried again: it must not hold the sender. */
 const longestRetryAfterMs = 10 * 60_000;
 
 /** A retry never comes earlier than `Retry-After` asks, nor at all after 410 Gone. `now` in milliseconds since the epoch. */
@@ -88,7 +90,7 @@ export async function* outgoingDeliveries(
   const runName = randomName(random) + randomName(random);
   let count = 0;
   for await (const { leadId = '', body } of source) {
-    for (let time = 0; time < repeat; time += 1) {
+    for (let repetition = 0; repetition < repeat; repetition += 1) {
       count += 1;
       yield { id: `msg_${runName}${count.toString(36)}`, leadId, target, body };
     }

@@ -2,10 +2,14 @@ export type Release = () => void;
 
 export type Slot = Release | Promise<Release>;
 
-/** Limits how many things are done at one time; the others wait in order of arrival. */
+const fewestRemoved = 1024;
+
+/**
+ * Limits how many things are done at one time; the others wait in order of arrival. A hundred thousand may wait, so that those
+ * who got their slot, the first `#granted` ones of `#waiting`, are removed together.
+ */
 export class Slots {
   #free: number;
-  /** A hundred thousand may wait, so that those in front are removed together. */
   #waiting: ((release: Release) => void)[] = [];
   #granted = 0;
 
@@ -28,7 +32,7 @@ export class Slots {
     }
     this.#waiting[this.#granted]?.(this.#release);
     this.#granted += 1;
-    if (this.#granted < 1024 || this.#granted * 2 < this.#waiting.length) return;
+    if (this.#granted < fewestRemoved || this.#granted * 2 < this.#waiting.length) return;
     this.#waiting = this.#waiting.slice(this.#granted);
     this.#granted = 0;
   };

@@ -21,7 +21,7 @@ const session = (signal = new AbortController().signal): CheckSession =>
     endpoint: endpointOf(new URL('http://127.0.0.1:1/'), { authorities: [], insecure: false }, undefined),
     signer: { scheme: unverified, key: undefined },
     mayWrite: true,
-    run: 'test',
+    runName: 'test',
     clock: systemClock,
     timeoutMs: 50,
     signal,

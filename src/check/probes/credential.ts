@@ -7,7 +7,7 @@ import {
   otherCredential,
   withContentType,
   withCredential,
-  withForeignSignature,
+  withSignatureOfOtherBody,
   withoutProof,
 } from '../credential.ts';
 import { type Probe, probeGroup, refuses } from '../probe.ts';
@@ -115,7 +115,7 @@ function wrongSignatures(session: CheckSession): CheckRequest[] {
   const lead = session.newLead();
   const target = new URL('/leads-check/other', session.endpoint.url).href;
   return [
-    { ...withForeignSignature(session, lead), form: 'to the signature of another body' },
+    { ...withSignatureOfOtherBody(session, lead), form: 'to the signature of another body' },
     ...(session.signer.scheme.signsUrl
       ? [session.delivery({ lead, target, form: 'to a signature for another URL' })]
       : []),

@@ -16,7 +16,7 @@ export const leakProbe: Probe = {
     const secrets = secretTexts(session);
     const { exchanges } = session;
     const leak = exchanges.find(({ request, answer }) => {
-      // It has one character a byte, as the texts have that are searched for.
+      // A character stands for each byte, as in the texts that are searched for.
       const text = `${answer.head}\n${answer.body.toString('latin1')}`;
       return [...secrets, ...withheldSignatures(session, request)].some((secret) => text.includes(secret));
     });
@@ -33,7 +33,7 @@ function withheldSignatures(session: CheckSession, { genuine, headers }: CheckRe
   return signatureTexts(session, genuine).filter((text) => !sent.includes(text));
 }
 
-/** In characters. A shorter text would be found by chance, and is no secret. */
+/** In characters. A shorter text would be found by chance, and would be a poor secret. */
 const shortestText = 4;
 
 /** In bytes: fewer of them, decoded from a text, are found by chance. */
@@ -64,10 +64,11 @@ const signatureTexts = (session: CheckSession, headers: CheckRequest['headers'])
   });
 
 /**
- * Text that the receiver sent, without what must not be shown: the secret, whatever was made of the token, and every
- * signature that was sent to it or withheld from it.
+ * Replaces what must not be shown in a text that the receiver sent: the secret, the user's own headers, credentials that were made
+ * of the token, and every signature that was sent to the receiver or withheld from it. Longer texts are replaced first, since
+ * they may contain shorter ones.
  */
-export function withoutSensitive(session: CheckSession, text: string): string {
+export function redactSensitive(session: CheckSession, text: string): string {
   const { signer, exchanges } = session;
   // A receiver may send back what it got, too: a genuine signature, or an altered token, which is almost the token.
   const textsOf = hasSignature(session) ? signatureTexts : credentialTexts;

@@ -57,11 +57,11 @@ export const bodyProbes = probeGroup('body', { rule: '4.2 rule 1', level: 'shoul
       const withoutId = JSON.stringify({ ...session.newLead().value, id: undefined });
       const cutOff = `{"id":"${testIdPrefixes.check}malformed","contact":{`;
       return [
-        session.deliveryOfBody(cutOff, 'to JSON that is cut off'),
-        session.deliveryOfBody('', 'to an empty body'),
-        session.deliveryOfBody('null', 'to null'),
-        session.deliveryOfBody('["leads-check"]', 'to an array'),
-        session.deliveryOfBody(withoutId, 'to a lead without an id'),
+        session.deliveryWithoutLead(cutOff, 'to JSON that is cut off'),
+        session.deliveryWithoutLead('', 'to an empty body'),
+        session.deliveryWithoutLead('null', 'to null'),
+        session.deliveryWithoutLead('["leads-check"]', 'to an array'),
+        session.deliveryWithoutLead(withoutId, 'to a lead without an id'),
       ];
     }),
   },

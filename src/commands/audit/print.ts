@@ -39,29 +39,30 @@ export async function printTable(
   const width = terminalWidth(stdout);
   await write(stdout, countsTable(summary, colours, width));
   const rows: string[][] = [];
-  let more = 0;
+  let unprinted = 0;
   for await (const finding of audit.findings(problemClasses)) {
     if (rows.length < limit) rows.push(rowOf(finding, repaired.has(finding.id)));
-    else more += 1;
+    else unprinted += 1;
   }
   if (rows.length === 0) return;
   const heads = ['CLASS', 'LEAD', 'CREATED', 'RECEIVED', 'REMARK'];
   await write(stdout, `\n${renderTable(heads, rows, { ...fit, width, head: colours.dim })}`);
-  if (more > 0) messages.say(`${counted(more, 'more finding', 'more findings')}: --limit all, or --json`);
+  if (unprinted > 0)
+    messages.say(`${counted(unprinted, 'more finding', 'more findings')}: --limit all, or --json`);
 }
 
 function countsTable(summary: AuditSummary, colours: Palette, width: number | undefined): string {
   const { pulled, received, matched, byClass, repaired } = summary;
-  const rare = (['test', ...openClasses] as const).filter((kind) => (byClass[kind] ?? 0) > 0);
+  const rareClasses = (['test', ...openClasses] as const).filter((kind) => (byClass[kind] ?? 0) > 0);
   const rows = [
     ['pulled', grouped(pulled), '', windowText(summary)],
     ['received', grouped(received), '', ''],
     ['matched', grouped(matched), share(matched, pulled), 'on both sides'],
-    ...[...problemClasses, ...rare].map((kind) => {
+    ...[...problemClasses, ...rareClasses].map((kind) => {
       const count = byClass[kind];
       if (count === null) return [kind, '?', '', 'cannot be told'];
-      // Leads that the service does not list are a share of the received ones.
-      const total = unlistedClasses.some((unlisted) => unlisted === kind) ? received : pulled;
+      const isUnlisted = unlistedClasses.some((unlisted) => unlisted === kind);
+      const total = isUnlisted ? received : pulled;
       return [kind, grouped(count), share(count, total), meanings[kind]];
     }),
     ...(repaired === 0 ? [] : [['repaired', grouped(repaired), '', 'of the refused and missing ones']]),
@@ -107,7 +108,7 @@ const rowOf = (
     .join('; '),
 ];
 
-/** It is printed last, so that it is still seen where the table is longer than the screen. */
+/** It comes after the table, so that it is still seen where that is longer than the screen. */
 export async function printVerdict(result: AuditResult, context: PrintContext): Promise<void> {
   const { green, red } = await paletteFor(context.stdout, context);
   const paint = result.isInOrder ? green : red;
@@ -130,12 +131,12 @@ function verdictOf({ summary, isInOrder }: AuditResult): string {
     ...problemClasses.map((kind) => [byClass[kind] ?? 0, kind] as const),
     [withoutId, 'without an id'] as const,
   ].filter(([count]) => count > 0);
-  const texts = [...findings, ...(repaired > 0 ? [[repaired, 'repaired'] as const] : [])];
-  const order =
-    findings.length === 0 ? 'no finding' : isInOrder ? 'nothing is left to repair' : 'not in order';
-  const details = texts.map(([count, name]) => `${grouped(count)} ${name}`).join(', ');
-  const untold = problemClasses.filter((kind) => byClass[kind] === null);
-  const doubt = untold.length === 0 ? '' : `; ${untold.join(', ')} cannot be told`;
+  const countsToTell = [...findings, ...(repaired > 0 ? [[repaired, 'repaired'] as const] : [])];
+  const orderOfFindings = isInOrder ? 'nothing is left to repair' : 'not in order';
+  const order = findings.length === 0 ? 'no finding' : orderOfFindings;
+  const details = countsToTell.map(([count, name]) => `${grouped(count)} ${name}`).join(', ');
+  const unknownClasses = problemClasses.filter((kind) => byClass[kind] === null);
+  const doubt = unknownClasses.length === 0 ? '' : `; ${unknownClasses.join(', ')} cannot be told`;
   const both = `${counted(matched, 'lead is', 'leads are')} on both sides`;
   return `${order}${details === '' ? '' : `: ${details}`}${doubt}; ${both}`;
 }
@@ -147,7 +148,6 @@ export async function printMissing(
   const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
   for await (const leads of audit.unreceived('missing')) await writer.write(leads);
   await writer.end();
-  // A whole audit can always tell what is missing.
   const { missing, refused } = summary.byClass;
   const rejected =
     refused === null || refused === 0 ? '' : `; ${grouped(refused)} more came and were rejected`;

@@ -22,8 +22,7 @@ export interface OpenedReceived extends ReceivedSide {
   close(): Promise<void>;
 }
 
-/** A file that was written longer ago is mentioned. */
-const oldFileMs = 3_600_000;
+const mentionedAgeMs = 3_600_000;
 
 /** A bare id says nothing of these classes, nor does it show that a lead should not be there. */
 const notShownByIds = allClasses.filter((kind) => kind !== 'missing' && kind !== 'unsettled');
@@ -92,7 +91,7 @@ async function fillDatabase(
   } finally {
     progress.clear();
   }
-  noteUncompared({ file, withoutId, repeated, isEmpty: database.size === 0 }, context);
+  noteUncompared({ file, withoutId, repeated, hasNoLead: database.size === 0 }, context);
   return holdsIds;
 }
 
@@ -100,16 +99,15 @@ interface UncomparedRecords {
   readonly file: string;
   readonly withoutId: number;
   readonly repeated: number;
-  /** The file has no lead with an id. */
-  readonly isEmpty: boolean;
+  readonly hasNoLead: boolean;
 }
 
 function noteUncompared(
-  { file, withoutId, repeated, isEmpty }: UncomparedRecords,
+  { file, withoutId, repeated, hasNoLead }: UncomparedRecords,
   { messages }: Pick<Context, 'messages'>,
 ): void {
   const records = counted(withoutId, 'record', 'records');
-  if (withoutId > 0 && isEmpty) {
+  if (withoutId > 0 && hasNoLead) {
     throw new DataError(`no lead was found in ${nameOf(file)}: ${records} without a usable id`, {
       hint: "--lead-at POINTER says where the leads are, such as /data/leads; 'leads config set api.id FIELD' how their id is called",
     });
@@ -192,19 +190,18 @@ async function lastWrite(file: string, { clock, messages }: Context): Promise<nu
   const stats = await stat(file).catch(() => undefined);
   if (stats?.isFile() !== true) return undefined;
   const now = clock.now();
-  if (now - stats.mtimeMs > oldFileMs) {
+  if (now - stats.mtimeMs > mentionedAgeMs) {
     const age = formatDuration(now - stats.mtimeMs);
     messages.note('written', `${file} was written ${age} ago: leads created since then are not counted`);
   }
   return stats.mtimeMs;
 }
 
-/** A byte order mark, as one character a byte, and white space. */
-const beforeContent = /^(?:\xef\xbb\xbf)?\s*/;
+const byteOrderMarkAndSpace = /^(?:\xef\xbb\xbf)?\s*/;
 
 /** Ids are bare or in quotes, so that the first byte tells objects from them. */
 async function lookInto(file: Chunks): Promise<{ readonly holdsIds: boolean; readonly chunks: Chunks }> {
-  const textOf = (bytes: Buffer): string => bytes.toString('latin1').replace(beforeContent, '');
+  const textOf = (bytes: Buffer): string => bytes.toString('latin1').replace(byteOrderMarkAndSpace, '');
   const { start, chunks } = await startOf(file, (bytes) => textOf(bytes) !== '');
   const text = textOf(start);
   return { holdsIds: text !== '' && !/^[{[]/.test(text), chunks };

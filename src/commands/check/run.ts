@@ -1,17 +1,16 @@
 import { type Endpoint, endpointOf, limitTime, openSocket } from '../../check/endpoint.ts';
 import { groupOf, type Probe } from '../../check/probe.ts';
-import { acceptedText, baselineText, type CheckRun, checkReport, readBaseline } from '../../check/report.ts';
+import { acceptedText, type CheckRun, checkReport } from '../../check/report.ts';
 import { type ProbeReport, runProbes, selectProbes, withPrecondition } from '../../check/run-probes.ts';
 import { type AskOracle, CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
-import { writeWhole } from '../../files/replace.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
 import { junitSuite, printReportJson, printReportText } from '../../output/report.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { formatSeconds } from '../../time/time-text.ts';
-import { rejectForeignFile, writeJunitFile } from './result-file.ts';
+import { readBaseline, rejectForeignFile, writeBaselineFile, writeJunitFile } from './result-files.ts';
 import { runCommand } from '../../receiver/targets/run-command.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
@@ -45,8 +44,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
     );
   }
   if (writeBaseline === undefined) return report.isInOrder ? 'done' : 'problems';
-  await rejectForeignFile(writeBaseline, 'write-baseline');
-  await writeWhole(writeBaseline, baselineText(checked.reports, baseline));
+  await writeBaselineFile(writeBaseline, checked.reports, baseline);
   const failing = checked.reports.filter(({ finding }) => finding.result === 'fail').length;
   context.messages.say(`wrote ${writeBaseline}: ${failing} known to fail`);
   return 'done';
@@ -69,7 +67,7 @@ async function checkReceiver(
     endpoint,
     signer,
     mayWrite: target.isLocal || options.allowWrites,
-    run: runName(random),
+    runName: randomRunName(random),
     clock,
     timeoutMs,
     signal,
@@ -100,7 +98,7 @@ async function runWithProgress(
   }
 }
 
-const runName = (random: () => number): string =>
+const randomRunName = (random: () => number): string =>
   Array.from({ length: 6 }, () => Math.floor(random() * 36).toString(36)).join('');
 
 /**

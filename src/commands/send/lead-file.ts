@@ -12,9 +12,9 @@ import type { LeadSource } from '../../sender/sender.ts';
 type FileContext = Pick<Context, 'stdin' | 'signal'>;
 
 /**
- * The leads of a file (`-`: of stdin) in their own bytes: one JSON object, an array of them, or one on each line. Read as
- * they are sent, so that a file of any size needs little memory. Throws a `DataError` for a file that cannot be read, and
- * for what is not an object in JSON; bytes that are not UTF-8 may stand in its texts.
+ * The leads of a file (`-`: of stdin) in their own bytes: one JSON object, an array of them, or one on each line. The file is
+ * read as its leads are sent, so that one of any size needs little memory. Throws a `DataError` for a file that cannot be read,
+ * and for what is not an object in JSON. Texts may hold bytes that are not UTF-8.
  */
 export async function* leadsOfFile(file: string, context: FileContext): LeadSource {
   const name = nameOf(file);
@@ -38,8 +38,8 @@ export type Chunks = AsyncIterable<Buffer>;
 /** The objects at the top of a file, chunk by chunk. Throws a `DataError` for what is neither an object nor an array. */
 export async function* objectsIn(chunks: Chunks, name: string): AsyncGenerator<readonly Buffer[]> {
   const splitter = new ValueSplitter();
-  for await (const chunk of chunks) yield inFile(name, () => splitter.push(chunk));
-  inFile(name, () => splitter.end());
+  for await (const chunk of chunks) yield namingFile(name, () => splitter.push(chunk));
+  namingFile(name, () => splitter.end());
 }
 
 /** The content of a file, uncompressed. Throws a `DataError` for one that cannot be read, and the reason of an interruption. */
@@ -84,7 +84,8 @@ export async function startOf(
   return { start, chunks: chunks() };
 }
 
-function inFile<T>(name: string, work: () => T): T {
+/** Puts the name of the file before the message of a `DataError`. */
+function namingFile<T>(name: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -39,7 +39,7 @@ export async function attemptPrinter(
         .filter((text) => text !== '')
         .map(sanitize)
         .join('  ');
-      const fitting = width === undefined ? details : truncate(details, Math.max(20, width - 13));
+      const fitting = width === undefined ? details : truncate(details, Math.max(20, width - detailsColumn));
       const status = result.ok ? String(result.status) : '---';
       return `${paint(status)}  ${formatLatency(result.durationMs).padStart(6)}  ${fitting}\n`;
     },
@@ -61,6 +61,9 @@ function attemptRecord({ attempt, latencyMs }: TimedAttempt, signer: Signer) {
   };
 }
 
+/** A status of three columns and a latency of six, each with a gap of two. */
+const detailsColumn = 3 + 2 + 6 + 2;
+
 const formatLatency = (ms: number): string => (ms < 9.95 ? `${ms.toFixed(1)}ms` : formatDuration(ms));
 
 type SendSummary = ReturnType<typeof sendSummary>;
@@ -81,12 +84,12 @@ export function sendSummary(
 
 function summaryLines(summary: SendSummary, elapsedMs: number): string[] {
   const { openLoop, deliveries, attempts, acknowledged, failed, latencyMs, achievedRate, late } = summary;
-  const cutOff = deliveries - acknowledged - failed;
+  const interrupted = deliveries - acknowledged - failed;
   const rate = achievedRate < 10 ? achievedRate.toFixed(1) : grouped(Math.round(achievedRate));
   const parts = [
     `${grouped(acknowledged)} of ${counted(deliveries, 'delivery', 'deliveries')} acknowledged in ${formatDuration(elapsedMs)}`,
     ...(attempts > deliveries ? [counted(attempts, 'attempt', 'attempts')] : []),
-    ...(cutOff > 0 ? [`${grouped(cutOff)} cut off`] : []),
+    ...(interrupted > 0 ? [`${grouped(interrupted)} cut off`] : []),
     ...(deliveries > 1 ? [`${rate}/s, ${openLoop ? 'open' : 'closed'} loop`] : []),
   ];
   const statuses = Object.entries(summary.byStatus).map(([status, count]) => `${status} × ${grouped(count)}`);
@@ -121,8 +124,8 @@ function answerText({ result, request }: Attempt, { key, scheme }: Signer): stri
   const signatures = credentials.flatMap(([, value]) => value.match(/[\w+/]{20,}/g) ?? []);
   // A secret that is cut would not be found any more, so that the text is cut last.
   const text = [secret, encodeURIComponent(secret), ...signatures]
-    .filter((hidden) => hidden !== '')
-    .reduce((cleared, hidden) => cleared.replaceAll(hidden, '[redacted]'), answer)
+    .filter((sensitive) => sensitive !== '')
+    .reduce((cleared, sensitive) => cleared.replaceAll(sensitive, '[redacted]'), answer)
     .replace(/\s+/g, ' ')
     .trim();
   return text.length > longestAnswer ? `${text.slice(0, longestAnswer)}…` : text;

@@ -5,9 +5,8 @@ import { createPoster } from '../../http/client/poster.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { runDeliveries } from '../../sender/delivery-run.ts';
 import { RunTally } from '../../sender/run-tally.ts';
-import { createSender, waitsAskedFor, type LeadSource, outgoingDeliveries } from '../../sender/sender.ts';
-import { changedLeads, generatedLeads } from './lead-sources.ts';
-import { leadsOfFile } from './lead-file.ts';
+import { createSender, outgoingDeliveries, waitsAskedFor } from '../../sender/sender.ts';
+import { openSource } from './lead-sources.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import {
   notReached,
@@ -54,22 +53,18 @@ async function send(
 ): Promise<Outcome> {
   const { clock, signal, stdout, messages } = context;
   const { rate, retry = [] } = options;
-  // An open loop keeps its pace whatever the receiver does; some descriptors stay free for everything else.
+  // An open loop keeps its pace whatever the receiver does, with all descriptors but some for everything else.
   const defaultConcurrency = rate === undefined ? 10 : Math.max(10, (await descriptorLimit()) - 64);
   const concurrency = options.concurrency ?? defaultConcurrency;
   const { timeoutMs } = await context.settings();
-  const poster = createPoster({
-    connections: concurrency,
-    timeoutMs,
-    trust: target.trust,
-    proxy: target.proxy,
-  });
+  const { trust, proxy } = target;
+  const poster = createPoster({ connections: concurrency, timeoutMs, trust, proxy });
   const schedule = waitsAskedFor(retry, () => clock.now());
   const sender = createSender({ signer, schedule, poster, clock });
   const printer = await attemptPrinter(options.format, signer, context);
-  const stop = new AbortController();
-  const ends = AbortSignal.any([signal, stop.signal]);
-  const writer = new StdoutWriter(stdout, (error) => stop.abort(error));
+  const outputFailed = new AbortController();
+  const endOfRun = AbortSignal.any([signal, outputFailed.signal]);
+  const writer = new StdoutWriter(stdout, (error) => outputFailed.abort(error));
   const tally = new RunTally();
   try {
     const result = await runDeliveries({
@@ -80,7 +75,7 @@ async function send(
       forMs: options.for,
       count: options.count,
       clock,
-      signal: ends,
+      signal: endOfRun,
       onAttempt: (timed) => {
         tally.add(timed);
         return writer.write(printer.attempt(timed));
@@ -92,7 +87,7 @@ async function send(
       void writer.write(printer.summary(summary, result.elapsedMs));
     }
     await writer.drained();
-    ends.throwIfAborted();
+    endOfRun.throwIfAborted();
     if (result.failure !== undefined) throw result.failure.error as Error;
     if (result.started === 0) messages.note('nothing', 'there is no lead to send');
     return outcomeOf(tally, target, context);
@@ -111,34 +106,3 @@ function outcomeOf(tally: RunTally, target: ResolvedTarget, { messages }: Contex
   messages.note('failed', `not acknowledged: ${whyNotAcknowledged(result)}`);
   return 'problems';
 }
-
-async function openSource(
-  options: SendOptions,
-  { isLocal, url }: ResolvedTarget,
-  context: Context,
-): Promise<LeadSource> {
-  const { lead, id, from, seed, dryRun } = options;
-  const isStored = id.length > 0 || from !== undefined;
-  const elsewhere = isLocal || options.yes ? undefined : url.hostname;
-  let source: LeadSource;
-  if (lead !== undefined) source = leadsOfFile(lead, context);
-  else if (!isStored) source = generatedLeads(sampleCount(options), seed, context);
-  else {
-    const { leadsById, leadsOfInbox, leadsOfService } = await import('./stored-leads.ts');
-    if (from === 'service') source = leadsOfService(options, context);
-    else if (from === 'inbox') source = leadsOfInbox(options, elsewhere, context);
-    else source = leadsById(options, dryRun === undefined ? elsewhere : undefined, context);
-  }
-  const changes = [...options.set, ...options.unset];
-  if (changes.length === 0 && !options.newId) return source;
-  return changedLeads(source, {
-    changes,
-    newIds: options.newId,
-    random: context.random,
-    onMissing: (path) =>
-      context.messages.note(`unset ${path}`, `--unset: there is no '${path}' in some lead`),
-  });
-}
-
-const sampleCount = ({ sample, for: forMs, count }: SendOptions): number =>
-  sample ?? (forMs === undefined && count === undefined ? 1 : Infinity);

@@ -16,18 +16,18 @@ import type { SendOptions } from './command.ts';
 import type { LeadSource } from '../../sender/sender.ts';
 
 /**
- * `--id`: throws as `findLeads` does, before anything is sent. `elsewhere` is another machine: throws a `UsageError` for a test
- * lead of the inbox.
+ * `--id`. Throws as `findLeads` does, before anything is sent, and a `UsageError` for a test lead of the inbox that would go to
+ * `otherMachine`.
  */
 export async function* leadsById(
   options: SendOptions,
-  elsewhere: string | undefined,
+  otherMachine: string | undefined,
   context: Context,
 ): LeadSource {
   const { leads, fromInbox } = await findLeads(options.id, options, context);
   const test = fromInbox.find(isTestId);
-  if (elsewhere !== undefined && test !== undefined) {
-    throw new UsageError(`the test lead '${test}' would go to ${elsewhere}, which is another machine`, {
+  if (otherMachine !== undefined && test !== undefined) {
+    throw new UsageError(`the test lead '${test}' would go to ${otherMachine}, which is another machine`, {
       hint: 'add --yes if somebody there expects test leads',
     });
   }
@@ -47,12 +47,11 @@ export async function* leadsOfService(options: SendOptions, context: Context): L
 }
 
 /**
- * `--from inbox`: every lead that matches as it was received, in order of arrival. `elsewhere` is another machine, to which
- * no test lead goes.
+ * `--from inbox`: every lead that matches as it was received, in order of arrival. No test lead goes to `otherMachine`.
  */
 export async function* leadsOfInbox(
   options: SendOptions,
-  elsewhere: string | undefined,
+  otherMachine: string | undefined,
   context: Context,
 ): LeadSource {
   const { clock, messages } = context;
@@ -68,7 +67,7 @@ export async function* leadsOfInbox(
     for await (const { leadId, body } of inbox.leads({})) {
       const read = readStoredLead(body, leadId);
       if (read.ok && !matcher.matches(read.lead)) continue;
-      if (elsewhere !== undefined && isTestId(leadId)) leftOut += 1;
+      if (otherMachine !== undefined && isTestId(leadId)) leftOut += 1;
       else yield { leadId, body };
     }
   } finally {
@@ -76,7 +75,10 @@ export async function* leadsOfInbox(
   }
   if (leftOut > 0) {
     const leads = counted(leftOut, 'test lead is', 'test leads are');
-    messages.note('test', `${leads} left out: ${elsewhere ?? ''} is another machine; --yes sends them, too`);
+    messages.note(
+      'test',
+      `${leads} left out: ${otherMachine ?? ''} is another machine; --yes sends them, too`,
+    );
   }
   noteFilters(matcher, messages);
 }

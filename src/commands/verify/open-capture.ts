@@ -68,7 +68,6 @@ async function readSource(
   return readCapture(bytes, { entry, credentialHeaders, readFile });
 }
 
-/** The flags give all that is in it. */
 const emptyCapture: Capture = {
   form: 'flags',
   method: 'POST',
