@@ -200,8 +200,7 @@ class Decision {
   readonly #trimmed = new Map<string, Changes['trimmed'][number]>();
   readonly #rejectedKinds = new Set<'rejected' | 'other'>();
   #lastSeq: number;
-  /** Bytes that may still be compared field by field in this transaction. */
-  #bytesToCompare = maxComparedBytes;
+  #comparableBytesLeft = maxComparedBytes;
 
   constructor(stored: StoredState, context: BatchContext) {
     this.#stored = stored;
@@ -308,8 +307,8 @@ class Decision {
   #differences(first: Uint8Array | undefined, payload: Uint8Array): readonly string[] | undefined {
     if (first === undefined) return ['*'];
     const bytes = first.length + payload.length;
-    if (bytes > this.#bytesToCompare) return ['*'];
-    this.#bytesToCompare -= bytes;
+    if (bytes > this.#comparableBytesLeft) return ['*'];
+    this.#comparableBytesLeft -= bytes;
     const names = payloadDiff(first, payload);
     return names.length === 0 ? undefined : names;
   }

@@ -4,7 +4,7 @@ import { type Front, type Hint, updateLeads } from '../front.ts';
 /** The inbox did not take a delivery: disk full, I/O error, locked too long. The sender is to try again. */
 export class CannotStoreError extends OutputError {}
 
-/** Why a store could not do what was asked of it: a sentence about the database. */
+/** The reason of a failure of a store, as a clause about its database, and what the operator may do. */
 export interface StoreFault {
   readonly message: string;
   readonly hint?: Hint | undefined;
@@ -20,7 +20,7 @@ export const cannotReadInbox = (inbox: string, { message, hint }: StoreFault, ca
 const otherPlace = (front: Front): string =>
   `name another place with ${front.option('inbox')} or LEADS_DATA_DIR`;
 
-/** The arguments of the error, whose class depends on the database and its fault. */
+/** The arguments for the constructor of the error, whose class depends on the database and its fault. */
 export const cannotOpenInbox = (inbox: string, { message, hint = otherPlace }: StoreFault, cause: unknown) =>
   [`cannot open the inbox ${inbox}: ${message}`, { hint, cause }] as const;
 
@@ -33,6 +33,6 @@ export const otherFile = (front: Front): string => `name another file with ${fro
 
 export const freeSpace = 'free some space; nothing that was acknowledged is lost';
 
-/** The shell of SQLite reads around damaged pages. */
+/** A hint: the shell of SQLite can read the pages that are not damaged. */
 export const saveDamaged = (path: string): string =>
   `'sqlite3 ${path} .recover | sqlite3 NEW' saves what it still holds`;

@@ -21,7 +21,7 @@ function isEmptyFile(path: string): boolean {
   return stats.isFile() && stats.size === 0 && !existsSync(`${path}-wal`);
 }
 
-/** An option that is left out means: no targets, no claims, no nonces, or nothing redacted. */
+/** Options that are left out stand for no targets, claims that end at once, nonces that are not kept, and nothing redacted. */
 export type InboxOptions = Pick<StoreOptions, 'clock'> &
   Partial<Omit<StoreOptions, 'location'>> & { readonly location: InboxLocation };
 
@@ -48,7 +48,7 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
   const driver = await openSqliteDriver({ ...store, location });
   return orClosed(driver, async () => {
     const inbox = await openStore(driver, store);
-    // Only making the tables may block for a lock.
+    // From now on a write that finds the file locked fails at once, and the store repeats it; only opening may block.
     driver.failWhereLocked();
     return inbox;
   });

@@ -14,29 +14,29 @@ export interface DeliveryContent {
 const space = 0x20;
 
 /**
- * Makes the body of a delivery of several leads of which only those at `places` remain: a JSON array of their bytes, at the
- * same positions as before, so that a place that was read a moment ago still fits. All else is white space.
+ * Makes the body of a delivery of several leads of which only those at `places` remain: a JSON array of their bytes. They stay at
+ * the same positions, since places that were read before are used with the new body. Everything between them becomes blanks.
  */
 function remainingBody(body: Uint8Array, places: readonly Span[]): Uint8Array {
   const remaining = Buffer.alloc(body.length, space);
   const ordered = [...places].sort((a, b) => a.start - b.start);
-  const set = (position: number, byte: number): void => {
+  const setByte = (position: number, byte: number): void => {
     if (position >= 0 && position < remaining.length) remaining[position] = byte;
   };
   for (const [i, { start, end }] of ordered.entries()) {
     remaining.set(body.subarray(start, end), start);
-    // Before and after a lead in an array there is always a byte that belongs to no lead.
-    if (i === 0) set(start - 1, openBracket);
-    set(end, i === ordered.length - 1 ? closeBracket : comma);
+    // A lead in an array has a bracket, a comma or a blank before and after it, which may be replaced.
+    if (i === 0) setByte(start - 1, openBracket);
+    setByte(end, i === ordered.length - 1 ? closeBracket : comma);
   }
   return remaining;
 }
 
-/** Headers may hold anything of an erased lead; what the app needs to read the body stays, and that there was a credential. */
+/** Any header may hold data of an erased lead. Only the content type stays, and the headers whose values were redacted anyway. */
 const remainingHeaders = (headers: Delivery['rawHeaders']): Delivery['rawHeaders'] =>
   headers.filter(([name, value]) => value === redacted || /^content-type$/i.test(name));
 
-/** A query may name a person. */
+/** The path without the query, which may name a person. */
 export const remainingPath = (path: string): string => path.replace(/[?#].*$/s, '');
 
 /** A delivery of several leads, of which only those at `places` remain. */
@@ -58,28 +58,29 @@ export const remainingContent = (
 });
 
 /**
- * A keyed digest stays of the id of an erased lead, so that the id cannot be found by trying likely ones without the inbox.
- * `key`: of the inbox. Names of targets are digested under it, too; none begins with `erased `.
+ * The digest that stays of the id of an erased lead. It is keyed, so that the id cannot be found by trying likely ones without the
+ * inbox. Names of targets are digested under the same key; `erased ` keeps both apart, since no target's name begins so.
  */
 export const erasedIdDigest = (key: Uint8Array, leadId: string): Buffer =>
-  // The id is digested as JSON, in which half a surrogate pair has a form of its own.
+  // UTF-8 has one form for all halves of surrogate pairs, while JSON escapes each of them.
   createHmac('sha256', key)
     .update(`erased ${JSON.stringify(leadId)}`)
     .digest();
 
-/** Ids that are looked up of one rejected body: about as many as the 16 KiB that are kept of it can hold. */
-const mostIds = 2000;
+/** About as many ids as the 16 KiB hold that are kept of a rejected body. */
+const maxIds = 2000;
 
-const member =
+/** Matches a member `id` whose value is a JSON string or an integer. */
+const idMember =
   /"id"[ \t\r\n]*:[ \t\r\n]*(?:("(?:[^"\\\0-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?\d+))/g;
 
 /**
- * Gives the value of each member `id` in a body, at any depth, the first `limit` of them. The ids of its leads are
- * among them, up to the limit, even if it was cut short or is no JSON.
+ * The values of the members `id` in a body, at any depth, up to `limit` of them. The text is searched and not parsed, so that the ids of
+ * leads are found even in a body that was cut short or is no JSON.
  */
-export function memberIds(body: Uint8Array, limit = mostIds): readonly string[] {
+export function memberIds(body: Uint8Array, limit = maxIds): readonly string[] {
   const ids = new Set<string>();
-  for (const [, text, integer] of utf8(body).matchAll(member)) {
+  for (const [, text, integer] of utf8(body).matchAll(idMember)) {
     ids.add(text === undefined ? (integer ?? '') : (JSON.parse(text) as string));
     if (ids.size === limit) break;
   }

@@ -8,22 +8,20 @@ export interface Person {
   readonly value: string;
 }
 
-/** Upper and lower case are the same, as are both forms of a letter with an accent; blanks around it are left out. */
+/**
+ * The forms in which values are compared: an e-mail address in lower case, without blanks around, and with one form of each accented
+ * letter; of a phone number the digits, without the 00 that some write for the +.
+ */
 export const normalizedEmail = (text: string): string => text.trim().normalize('NFC').toLowerCase();
-
-/** The digits, without the 00 that stands for a +. */
 export const normalizedPhone = (text: string): string => text.replace(/\D/g, '').replace(/^00/, '');
 
-/** Whether some value within the `contact` of a lead is the address or the number. `lead`: its own bytes. */
+/** Whether some value within the `contact` of a lead, given by its own bytes, is the address or the number. */
 export function isContactOf(lead: Uint8Array, person: Person): boolean {
   const record = parsed(lead);
   return isObject(record) && hasContact(record, person);
 }
 
-/**
- * The ids of those objects in a body of several leads that have the address or the number within their `contact`: the
- * records of some of them may have been dropped.
- */
+/** The ids of all objects in a body of several leads that have the address or the number within their `contact`. */
 export function idsOfContact(body: Uint8Array, person: Person): readonly string[] {
   return [...valuesWithin(parsed(body))].flatMap((value) => {
     if (!isObject(value) || !hasContact(value, person)) return [];
@@ -40,7 +38,7 @@ function hasContact({ contact }: { readonly [key: string]: Json }, { by, value }
   );
 }
 
-/** The value and all that is in it; it may be nested more deeply than functions can be. */
+/** The value and all values in it, without recursion, since JSON may be nested more deeply than calls can be. */
 function* valuesWithin(value: Json | undefined): Generator<Json> {
   const queue: (readonly Json[])[] = value === undefined ? [] : [[value]];
   for (let values = queue.pop(); values !== undefined; values = queue.pop()) {
@@ -60,13 +58,12 @@ function parsed(json: Uint8Array): Json | undefined {
   }
 }
 
-/** People write these between the digits of a phone number. */
+/** Matches the characters that people write between the digits of a phone number. */
 const separators = String.raw`[\s().\-/\u00a0\u2010-\u2013]*`;
 
 /**
- * Tells whether the person is readable in a text that came from anybody, such as a rejected body, a path or a header: as
- * it is, or with the escapes of JSON, of URLs, or of both. An id is looked for as a member `id`, in quotes, and as a
- * part of a path or a form.
+ * Whether the person is readable in bytes of any form, such as a rejected body, a path or a header: as they are, or after the escapes of
+ * JSON, of URLs, or of both are removed. An id is found as a member `id`, in quotes, and as a part of a path or a form.
  */
 export function readableIn(person: Person): (bytes: Uint8Array) => boolean {
   const isIn = finderOf(person);
@@ -92,7 +89,7 @@ function finderOf({ by, value }: Person): (text: string) => boolean {
   return (text) => phone.test(text);
 }
 
-/** Whether it is there, and not as the end or the start of another address. */
+/** Whether the address is in the text by itself, and not as the end or the start of a longer address. */
 function hasEmail(text: string, email: string): boolean {
   for (let start = text.indexOf(email); start !== -1; start = text.indexOf(email, start + 1)) {
     const isEnd = /(?:[\p{L}\p{N}._%+-]|[\p{L}\p{N}]')$/u.test(text.slice(Math.max(0, start - 3), start));
@@ -120,7 +117,7 @@ const withoutJsonEscapes = (text: string): string =>
     },
   );
 
-/** A form, in which a + is a blank, has neither blanks nor quotes. */
+/** A text with neither blanks nor quotes may be a form (`application/x-www-form-urlencoded`), in which a + stands for a blank. */
 const withoutUrlEscapes = (text: string): string =>
   (/[\s"]/.test(text) ? text : text.replaceAll('+', ' ')).replace(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
     Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('utf8'),

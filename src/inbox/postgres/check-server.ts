@@ -5,9 +5,9 @@ import type { StoreOptions } from '../store-options.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import type { Session } from './session.ts';
 
-const oldestServer = 140_000;
+const version14 = 140_000;
 
-/** Settings that make the server log parameters, which are the values that people sent, and the condition in SQL for each of them. */
+/** Settings by which the server logs parameters, which are the data that people sent, each with the condition in SQL that it does. */
 const loggingSettings = [
   [
     'log_parameter_max_length',
@@ -16,7 +16,7 @@ const loggingSettings = [
       OR current_setting('log_transaction_sample_rate') <> '0')`,
   ],
   ['log_parameter_max_length_on_error', `current_setting('log_parameter_max_length_on_error') <> '0'`],
-  // A plan holds the values as constants, whatever is said of parameters.
+  // A plan shows the values as constants, whatever the settings for parameters are.
   ['auto_explain.log_min_duration', `current_setting('auto_explain.log_min_duration', true) <> '-1'`],
   [
     'pgaudit.log_parameter',
@@ -29,7 +29,7 @@ const serverState = new Query(`SELECT current_setting('server_version_num')::int
   current_setting('full_page_writes') AS full_page_writes,
   concat_ws(', ', ${loggingSettings.map(([name, isOn]) => `CASE WHEN ${isOn} THEN '${name}' END`).join(', ')}) AS logging`);
 
-/** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old; warns of other settings that do harm. */
+/** Throws a `ConfigError` when the server is too old or would lose acknowledged leads. Warns of other settings that do harm. */
 export async function checkServer(
   session: Session,
   location: DatabaseLocation,
@@ -37,7 +37,7 @@ export async function checkServer(
 ): Promise<void> {
   const database = `the database of ${location.shown}`;
   const [[row = {}] = []] = await session.run([serverState]);
-  if (numberOf(row['number']) < oldestServer) {
+  if (numberOf(row['number']) < version14) {
     throw new ConfigError(`${database} is PostgreSQL ${textOf(row['version'])}`, {
       hint: 'version 14 or newer is needed',
     });

@@ -125,7 +125,7 @@ export async function* leads(
   { state, since, until }: StoredLeadQuery,
 ): AsyncGenerator<StoredLead> {
   const contents = new ContentReader(driver);
-  const filter = conditions({ since, until, verdicts: state && [state] });
+  const filter = conditions({ since, until, verdicts: state === undefined ? undefined : [state] });
   const pageQuery = (lastSeq = 0, limit: number): Query =>
     sql`SELECT ${leadColumns} FROM @deliveries AS d WHERE seq > ${lastSeq} ${filter}
       AND seq = (SELECT l.seq FROM @leads AS l WHERE l.id = d.lead) ORDER BY seq LIMIT ${limit}`;

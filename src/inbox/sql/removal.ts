@@ -126,7 +126,7 @@ export function* eraseLeads(
         WHERE ${isOfLead(id)} ORDER BY seq`,
       sql`SELECT 1 AS one FROM @forwards WHERE lead = ${id} AND state <> 'done' LIMIT 1`,
     ];
-    // An id that was only rejected is erased as well: nothing of it is to be stored any more.
+    // An id that came in rejected deliveries alone is erased as well: the first of them is read as if it were the lead's row.
     const first = lead ?? deliveries[0];
     if (first === undefined) continue;
     knownIds += 1;
@@ -159,7 +159,7 @@ export function* eraseLeads(
 
 const seqsOf = (deliveries: Rows): readonly number[] => deliveries.map(({ seq }) => numberOf(seq));
 
-/** Only those leads stay in a delivery of several that have a row. */
+/** Removes from the body that several leads share all leads of which no delivery is stored any more. */
 function* keepRemaining(firstSeq: number): Work<void> {
   const [rows = [], [content] = []] = yield [
     sql`SELECT seq, path, lead_start, lead_end FROM @deliveries WHERE first_seq = ${firstSeq}`,
@@ -178,7 +178,7 @@ function* keepRemaining(firstSeq: number): Work<void> {
   ];
 }
 
-/** Deletes deliveries and all that is kept for them alone, and counts them as removed. */
+/** Deletes deliveries with their results and, where no other lead shares it, their content; and counts them as removed. */
 export function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work<void> {
   if (seqs.length === 0) return;
   const chosen = sql`(SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(seqs)})`;

@@ -67,7 +67,6 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Query | V
 /** SQL of our own that becomes a part of a query, such as the name of a function. */
 export const raw = (text: string): Query => new Query(text);
 
-/** A step of one query. */
 export function* ask(query: Query): Work<Rows> {
   const [rows = []] = yield [query];
   return rows;

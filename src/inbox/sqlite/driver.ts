@@ -270,7 +270,7 @@ class RowInsertion {
   #insertTogether(rows: readonly (readonly Value[])[]): void {
     const [first = []] = rows;
     const isShared = first.map((value, column) => rows.every((row) => row[column] === value));
-    const sharedValues = first.filter((_, column) => isShared[column]);
+    const sharedValues = first.filter((_, column) => isShared[column] === true);
     const values = rows.flatMap((row) => row.filter((_, column) => isShared[column] === false));
     this.#statement(rows.length, isShared).run([...sharedValues, ...values]);
   }

@@ -7,10 +7,11 @@ import { inMemory, roomBytes, type StoreOptions } from '../store-options.ts';
 import { loadLibsql, readOnlyUrl } from './libsql.ts';
 import { isDamage, sqliteCode } from './sqlite-errors.ts';
 
-/** Notices that the file of an inbox is damaged, or that its disk is full, by the failures of the database. */
+/** Remembers failures of the database that show that the file of an inbox is damaged, or that its disk is full. */
 export class FileHealth {
   readonly #options: Pick<StoreOptions, 'location' | 'warn'>;
-  #isDamageSaid = false;
+  #hasWarnedOfDamage = false;
+  /** The failure after which `checkRoom` has found no room so far. */
   #lastNoRoom: Error | undefined;
 
   constructor(options: Pick<StoreOptions, 'location' | 'warn'>) {
@@ -19,10 +20,10 @@ export class FileHealth {
 
   noteFailure(error: unknown): void {
     if (!(error instanceof Error)) return;
-    // A quota that is used up is an I/O error to SQLite. After any other one, `checkRoom` finds room and forgets it.
+    // SQLite reports a used-up quota as an I/O error. After one with another cause, `checkRoom` finds room, and it is forgotten.
     if (/^SQLITE_(FULL|IOERR)/.test(sqliteCode(error))) this.#lastNoRoom = error;
-    if (this.#isDamageSaid || !isDamage(error)) return;
-    this.#isDamageSaid = true;
+    if (this.#hasWarnedOfDamage || !isDamage(error)) return;
+    this.#hasWarnedOfDamage = true;
     const { location, warn } = this.#options;
     warn({
       kind: 'inbox-damaged',
@@ -32,14 +33,13 @@ export class FileHealth {
   }
 
   /**
-   * Rejects as long as a delivery does not fit, once one did not or the disk is nearly full. The test is a file as large as
-   * the largest delivery, written beside the database and removed: free bytes alone say nothing of quotas or of space that
-   * is kept for root, and a few bytes would always fit.
+   * Once a delivery did not fit, or the disk is nearly full, this rejects until the largest delivery would fit. It writes a file of that
+   * size beside the database and removes it: the number of free bytes tells nothing of quotas or of room that is kept for root.
    */
   async checkRoom(): Promise<void> {
     const { location } = this.#options;
     if (location === inMemory || (this.#lastNoRoom === undefined && !(await this.#isNearlyFull()))) return;
-    // The file may be on another disk than a link to it.
+    // A link to the file may be on another disk than the file.
     const path = `${await realpath(location)}.room`;
     try {
       await writeFile(path, Buffer.alloc(roomBytes), { mode: 0o600, flush: true });
@@ -47,7 +47,7 @@ export class FileHealth {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOSPC' || code === 'EDQUOT') {
-        // With the database's code, both failures have one message.
+        // With the code of SQLite, people get the same message for it.
         throw (
           this.#lastNoRoom ?? Object.assign(new Error('no room', { cause: error }), { code: 'SQLITE_FULL' })
         );
@@ -58,7 +58,7 @@ export class FileHealth {
     }
   }
 
-  /** Some network drives cannot be asked: there, only a delivery that does not fit shows it. */
+  /** Some network drives do not tell their room: there, only a delivery that does not fit shows that it is used up. */
   async #isNearlyFull(): Promise<boolean> {
     try {
       const { bavail, bsize } = await statfs(this.#options.location);
@@ -69,15 +69,15 @@ export class FileHealth {
   }
 }
 
-/** In bytes. The check reads the whole file, so a larger one is not checked. */
-const mostChecked = 256 * 1024 * 1024;
+/** In bytes. The check reads the whole file, which would take too long for a larger one. */
+const maxChecked = 256 * 1024 * 1024;
 
 /**
  * Looks for damaged pages. Resolves to the database's message; undefined where nothing was found, and for a file that is too large,
  * locked or cannot be read.
  */
 export async function checkIntegrity(path: string): Promise<string | undefined> {
-  if (statSync(path).size > mostChecked) return undefined;
+  if (statSync(path).size > maxChecked) return undefined;
   const Libsql = await loadLibsql();
   const database = new Libsql(readOnlyUrl(path), { timeout: 0 });
   try {

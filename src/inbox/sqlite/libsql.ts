@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../errors.ts';
 import type { Row, Value } from '../sql/row.ts';
 
-/** The part of libsql that is used here; its own types promise more than it has. */
+/** The part of libsql that is used here; the types of the package declare members that it does not have. */
 export interface Database {
   readonly inTransaction: boolean;
   exec(sql: string): void;
@@ -11,7 +11,7 @@ export interface Database {
 }
 
 /**
- * Values always go in as one array: a lone object would be read as named parameters. A statement whose `get` has thrown
+ * Values are always passed as one array, since libsql reads a lone object as named parameters. A statement whose `get` has thrown
  * throws in every later call.
  */
 export interface Statement {
@@ -20,7 +20,7 @@ export interface Statement {
   all(values: readonly Value[]): Row[];
 }
 
-/** `timeout`: how long a transaction waits for another process's, in milliseconds, without an event loop. */
+/** `timeout`: how long a transaction waits for that of another process, in milliseconds, while the event loop is blocked. */
 type OpenDatabase = new (path: string, options: { timeout: number }) => Database;
 
 /** The version that this release is tested with; npm leaves the package out under `--omit=optional`. */
@@ -44,5 +44,5 @@ export async function loadLibsql(
 
 export const readOnlyUrl = (path: string): string => `${pathToFileURL(path).href}?mode=ro`;
 
-/** The URL of a file that no process writes to, in a directory that cannot be written to either. A `-wal` beside it is not read. */
+/** The URL of a file to which no process writes, for a directory in which SQLite cannot make files. A `-wal` beside it is not read. */
 export const immutableUrl = (path: string): string => `${pathToFileURL(path).href}?mode=ro&immutable=1`;

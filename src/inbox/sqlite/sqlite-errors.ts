@@ -10,7 +10,7 @@ import {
 
 const lockedFault: StoreFault = { message: 'another process holds it locked' };
 
-/** The meanings of the database's primary codes; its own words are kept as the cause. */
+/** Sentences for SQLite's primary result codes, without SQLITE_. The database's own message is kept as the cause. */
 const faults: Readonly<Record<string, StoreFault>> = {
   FULL: { message: 'no space left on the device', hint: freeSpace },
   BUSY: lockedFault,
@@ -59,7 +59,7 @@ export function faultOf(path: string, error: unknown): StoreFault {
 export const cannotWrite = (inbox: string, cause: unknown) =>
   cannotStore(inbox, faultOf(inbox, cause), cause);
 
-/** An error that is not the database's stays as it is. */
+/** Returns an error that is not of the database as it is. */
 export function cannotRead(inbox: string, cause: unknown): unknown {
   if (!(cause instanceof FileFault) && !sqliteCode(cause).startsWith('SQLITE_')) return cause;
   return cannotReadInbox(inbox, faultOf(inbox, cause), cause);
