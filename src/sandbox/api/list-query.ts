@@ -95,22 +95,19 @@ function readStart(
   const { pagination } = api;
   if (pagination === 'page') {
     const page = wholeNumber(value('page') ?? '1', 1);
-    return page === undefined
-      ? { problem: 'page must be a whole number from 1' }
-      : { kind: 'skip', count: (page - 1) * limit };
+    if (page === undefined) return { problem: 'page must be a whole number from 1' };
+    return { kind: 'skip', count: (page - 1) * limit };
   }
   if (pagination === 'offset') {
     const offset = wholeNumber(value('offset') ?? '0', 0);
-    return offset === undefined
-      ? { problem: 'offset must be a whole number' }
-      : { kind: 'skip', count: offset };
+    if (offset === undefined) return { problem: 'offset must be a whole number' };
+    return { kind: 'skip', count: offset };
   }
   const cursor = pagination === 'none' ? undefined : value('cursor');
   if (cursor === undefined) return { kind: 'skip', count: 0 };
   const lead = api.next === 'id' ? leads.get(cursor) : undefined;
   if (lead !== undefined) return { kind: 'after', createdAt: lead.createdAt, seq: lead.seq };
   const parts = /^(-?\d+):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString());
-  return parts === null
-    ? { problem: 'the cursor is not one of ours' }
-    : { kind: 'after', createdAt: Number(parts[1]), seq: Number(parts[2]) };
+  if (parts === null) return { problem: 'the cursor is not one of ours' };
+  return { kind: 'after', createdAt: Number(parts[1]), seq: Number(parts[2]) };
 }

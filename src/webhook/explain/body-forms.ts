@@ -46,27 +46,21 @@ function jsonForms(json: string): readonly BodyForm[] {
   const python = { comma: ', ', colon: ': ', number: pythonNumber };
   const php = (string: string): string => withUnicodeEscapes(string).replaceAll('/', '\\/');
   const javascriptNumber = (number: string): string => JSON.stringify(Number(number));
+  const otherLanguages: readonly (readonly [name: string, style: JsonStyle])[] = [
+    ['Python does, with json.dumps', { ...python, string: withUnicodeEscapes }],
+    ['Python does, with json.dumps and ensure_ascii=False', python],
+    ['PHP does, with json_encode', { ...tight, string: php, number: shortNumber }],
+    ['Go does, with < > & escaped', { ...tight, string: htmlSafe, number: javascriptNumber }],
+  ];
+  const indented = json.length > maxIndented ? undefined : JSON.stringify(value, null, 2);
   return [
     form('the JSON written again without white space, as JSON.stringify does', JSON.stringify(value)),
     form('the JSON without its white space', rewriteJson(json, tight)),
-    ...(json.length > maxIndented
+    ...(indented === undefined
       ? []
-      : [form('the JSON written again with two blanks of indentation', JSON.stringify(value, null, 2))]),
-    form(
-      'the JSON written again as Python does, with json.dumps',
-      rewriteJson(json, { ...python, string: withUnicodeEscapes }),
-    ),
-    form(
-      'the JSON written again as Python does, with json.dumps and ensure_ascii=False',
-      rewriteJson(json, python),
-    ),
-    form(
-      'the JSON written again as PHP does, with json_encode',
-      rewriteJson(json, { ...tight, string: php, number: shortNumber }),
-    ),
-    form(
-      'the JSON written again as Go does, with < > & escaped',
-      rewriteJson(json, { ...tight, string: htmlSafe, number: javascriptNumber }),
+      : [form('the JSON written again with two blanks of indentation', indented)]),
+    ...otherLanguages.map(([name, style]) =>
+      form(`the JSON written again as ${name}`, rewriteJson(json, style)),
     ),
   ];
 }
