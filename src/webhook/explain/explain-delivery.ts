@@ -35,9 +35,9 @@ export interface Explanation {
 }
 
 /**
- * Authenticates a delivery that does not verify again and again, each time with one change, and returns the first
- * change with which it does. The work and the output are bounded. `unreadable` are secrets that the scheme cannot
- * read; they are tried as well. `now` is in milliseconds since the epoch.
+ * Repeats the check of a delivery that does not verify, each time with one change, until it verifies: then that change
+ * is the cause. The work and the output are bounded. `unreadable` are secrets that the scheme cannot read; they are
+ * tried as well. `now` is in milliseconds since the epoch.
  */
 export function explain(
   delivery: Delivery,
@@ -60,8 +60,9 @@ export function explain(
     if (change !== undefined && !isChanged) continue;
     tried += 1;
     const match = authenticateWith(cause, delivery, verifier, changedSecrets);
-    // The signature matched before: another format of its time is the cause only if the time makes sense in it.
-    if (match === undefined || (verification.ok && !isPlausible(match.timestamp))) continue;
+    if (match === undefined) continue;
+    // The signature may match already: then another format of its time is the cause only if the time makes sense in it.
+    if (verification.ok && !isPlausible(match.timestamp)) continue;
     return { sentence: cause.sentence, isMatch: true, fix: fixOf(cause, match, scheme.name, now), tried };
   }
   if (verification.ok) return { ...explainWrongTime(verification.timestamp, scheme, now), tried };
@@ -82,9 +83,9 @@ function authenticateWith(
 ): Match | undefined {
   const candidate = schemeFor(cause.scheme, scheme);
   if (candidate === undefined) return undefined;
-  const needsSameKeys = candidate === scheme && cause.secret === undefined;
+  const isBodyAlone = candidate === scheme && cause.secret === undefined;
   const keyOf = (text: string): Key | undefined => unlessUnusable(() => candidate.key(new Secret(text)));
-  const candidateKeys = needsSameKeys ? keys : secrets.flatMap((text) => keyOf(text) ?? []);
+  const candidateKeys = isBodyAlone ? keys : secrets.flatMap((text) => keyOf(text) ?? []);
   const outcome = candidate.authenticate({ ...delivery, body: cause.body ?? delivery.body }, candidateKeys);
   return outcome.ok ? { timestamp: outcome.timestamp, toleranceMs: candidate.toleranceMs } : undefined;
 }

@@ -117,7 +117,9 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
   ): { readonly ok: true; readonly value: string | undefined } | Rejection {
     if (nonceHeader === undefined) return { ok: true, value: undefined };
     const nonce = soleHeader(delivery, nonceHeader, 'missing_nonce');
-    if (!nonce.ok || options.noncePattern?.test(nonce.value) !== false) return nonce;
+    if (!nonce.ok) return nonce;
+    const hasRightForm = options.noncePattern?.test(nonce.value) ?? true;
+    if (hasRightForm) return nonce;
     return rejection('malformed_credential', `the header ${nonceHeader} holds what no id may hold`);
   }
 
