@@ -19,9 +19,9 @@ else if ((await readFile(target, 'utf8')) !== (await compiled()))
 async function compiled() {
   const place = `${root}.cache/assemblyscript`;
   await mkdir(place, { recursive: true });
-  const npmArguments = ['install', '--loglevel=error', '--no-save', '--prefix', place, compiler];
+  const args = ['install', '--loglevel=error', '--no-save', '--prefix', place, compiler];
   // npm is a script on Windows, which only a shell starts.
-  await promisify(execFile)('npm', npmArguments, { shell: process.platform === 'win32' });
+  await promisify(execFile)('npm', args, { shell: process.platform === 'win32' });
   const path = '../.cache/assemblyscript/node_modules/assemblyscript/dist/asc.js';
   const { default: asc } = await import(new URL(path, import.meta.url));
   let wasm = new Uint8Array();

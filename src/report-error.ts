@@ -1,11 +1,4 @@
-import {
-  ConfigError,
-  describe,
-  type Description,
-  InterruptedError,
-  LeadsError,
-  messageOf,
-} from './errors.ts';
+import { ConfigError, describe, InterruptedError, LeadsError, messageOf } from './errors.ts';
 import { bugHint, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Host } from './host.ts';
 import { escapeJson, sanitize } from './output/terminal/terminal.ts';
@@ -49,7 +42,7 @@ function withMemoryHint(thrown: unknown): unknown {
   });
 }
 
-const bug = (thrown: unknown): Description => ({
+const bug = (thrown: unknown) => ({
   message: `a bug in leads: ${messageOf(thrown)}`,
   hint: bugHint,
 });

@@ -31,16 +31,9 @@ export async function installNode() {
   }
   const place = `${root}.cache/node-${nodeMajor}`;
   await mkdir(place, { recursive: true });
-  const npmArguments = [
-    'install',
-    '--loglevel=error',
-    '--no-save',
-    '--prefix',
-    place,
-    `${name}@${nodeMajor}`,
-  ];
+  const args = ['install', '--loglevel=error', '--no-save', '--prefix', place, `${name}@${nodeMajor}`];
   // npm is a script on Windows, which only a shell starts.
-  await run('npm', npmArguments, { shell: process.platform === 'win32' }).catch((error) => {
+  await run('npm', args, { shell: process.platform === 'win32' }).catch((error) => {
     throw new Error(`npm cannot install ${name}@${nodeMajor}:\n${error.stderr || error.message}`);
   });
   const folder = `${place}/node_modules/${name}/`;

@@ -67,9 +67,7 @@ export const noApiKey = (profile: string) =>
 export const keyOfAnotherOrigin = (profile: string, storedFor: string | undefined, origin: string) =>
   new ConfigError(
     `the stored API key is for ${storedFor ?? 'an unknown origin'} and is not sent to ${origin}`,
-    {
-      hint: `run '${loginCommand(profile, origin)}', with another --profile to keep both`,
-    },
+    { hint: `run '${loginCommand(profile, origin)}', with another --profile to keep both` },
   );
 
 export const keyCommandOfAnotherOrigin = (storedFor: string | undefined, origin: string) =>

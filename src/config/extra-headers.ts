@@ -97,8 +97,8 @@ export function rejectForeignHeaders(
 }
 
 /**
- * Any value may be a credential, unless its header has an unsuspicious name and it clearly says which form of answer is wanted:
- * it is a version, a date or a media type.
+ * Any value may be a credential, unless the header has an unsuspicious name and the value is a version, a date or a media type,
+ * which say what form of answer is wanted.
  */
 const isSecret = ([name, value]: readonly [string, string]): boolean =>
   suspiciousName.test(name) || !plainValues.some((form) => form.test(value));

@@ -28,37 +28,31 @@ const writeHints: Readonly<Record<string, string>> = {
 
 type SystemError = Pick<NodeJS.ErrnoException, 'code'> & Partial<Error>;
 
-export function cannotWrite(path: string, cause: SystemError, directoryVariable?: string) {
+export function cannotWrite(path: string, cause: SystemError, dirVariable?: string) {
   const { code = '', message = code } = cause;
   return new OutputError(`cannot write ${path}: ${writeFailures[code] ?? message}`, {
-    hint:
-      writeHints[code] ??
-      (directoryVariable && `set ${directoryVariable} to a directory that can be written`),
+    hint: writeHints[code] ?? (dirVariable && `set ${dirVariable} to a directory that can be written`),
     cause: cause instanceof Error ? cause : undefined,
   });
 }
 
 /** The error for a failed write: an interruption where the reader went away. */
-export function outputError(
-  error: NodeJS.ErrnoException,
-  place = 'the output',
-  directoryVariable?: string,
-): Error {
+export function outputError(error: NodeJS.ErrnoException, place = 'the output', dirVariable?: string): Error {
   return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
     ? new InterruptedError('SIGPIPE', { cause: error })
-    : cannotWrite(place, error, directoryVariable);
+    : cannotWrite(place, error, dirVariable);
 }
 
 /** Runs a step, and turns the system's errors into those of `outputError`. */
 export async function withOutputErrors<T>(
   path: string,
   step: () => Promise<T>,
-  directoryVariable?: string,
+  dirVariable?: string,
 ): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw isSystemError(error) ? outputError(error, path, directoryVariable) : error;
+    throw isSystemError(error) ? outputError(error, path, dirVariable) : error;
   }
 }
 

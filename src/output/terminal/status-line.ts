@@ -26,7 +26,7 @@ export class StatusLine {
   readonly #stderr: Terminal;
   readonly #clock: Clock;
   readonly #repeat: Repeat;
-  #activity: Activity = { progress: undefined, waits: [], unansweredRequests: 0, lastHeardAt: 0 };
+  #activity: Activity = { progress: undefined, waits: [], openRequests: 0, lastHeardAt: 0 };
   #stopRedrawing: (() => void) | undefined;
   #drawnText = '';
   /** Another writer has written a part of a line, such as a question, so there is no room for this one. */
@@ -53,10 +53,7 @@ export class StatusLine {
   /** Shows, once it takes long, that a request has no answer, until the returned function is called. */
   addRequest(): () => void {
     const count = (added: 1 | -1): void =>
-      this.#change({
-        unansweredRequests: this.#activity.unansweredRequests + added,
-        lastHeardAt: this.#clock.now(),
-      });
+      this.#change({ openRequests: this.#activity.openRequests + added, lastHeardAt: this.#clock.now() });
     count(1);
     let isOver = false;
     return () => {
@@ -89,8 +86,8 @@ export class StatusLine {
 
   #change(change: Partial<Activity>): void {
     this.#activity = { ...this.#activity, ...change };
-    const { progress, waits, unansweredRequests } = this.#activity;
-    if (progress === undefined && waits.length === 0 && unansweredRequests === 0) this.close();
+    const { progress, waits, openRequests } = this.#activity;
+    if (progress === undefined && waits.length === 0 && openRequests === 0) this.close();
     else this.#stopRedrawing ??= this.#repeat(redrawMs, () => this.#draw());
   }
 
@@ -125,7 +122,7 @@ function endsLine(chunk: string | Uint8Array): boolean {
 interface Activity {
   readonly progress: ((now: number) => string) | undefined;
   readonly waits: readonly { readonly until: number; readonly reason: string }[];
-  readonly unansweredRequests: number;
+  readonly openRequests: number;
   /** The time in milliseconds of the last request or the last received bytes. */
   readonly lastHeardAt: number;
 }
@@ -134,16 +131,13 @@ interface Activity {
 const shownSilenceMs = 1000;
 
 /** Returns a line without its end, or an empty text. Of several waits it shows the one that ends last. */
-export function activityLine(
-  { progress, waits, unansweredRequests, lastHeardAt }: Activity,
-  now: number,
-): string {
+export function activityLine({ progress, waits, openRequests, lastHeardAt }: Activity, now: number): string {
   const parts = progress === undefined ? [] : [progress(now)];
   const [longest] = [...waits].sort((a, b) => b.until - a.until);
   const silence = now - lastHeardAt;
   if (longest !== undefined) {
     parts.push(`waiting ${formatSeconds(Math.max(0, longest.until - now))}: ${longest.reason}`);
-  } else if (unansweredRequests > 0 && silence >= shownSilenceMs) {
+  } else if (openRequests > 0 && silence >= shownSilenceMs) {
     parts.push(`asking … ${formatSeconds(silence)}`);
   }
   return parts.join(', ');

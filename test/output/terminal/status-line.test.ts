@@ -3,7 +3,7 @@ import { activityLine, StatusLine } from '../../../src/output/terminal/status-li
 import { FakeClock } from '../../support/clock.ts';
 import { memory } from '../../support/run.ts';
 
-const idle = { progress: undefined, waits: [], unansweredRequests: 0, lastHeardAt: 0 };
+const idle = { progress: undefined, waits: [], openRequests: 0, lastHeardAt: 0 };
 
 describe('what a run does at the moment', () => {
   it('is a wait with its reason, counted down', () => {
@@ -22,13 +22,13 @@ describe('what a run does at the moment', () => {
   });
 
   it('is that it asks, after a second of silence', () => {
-    expect(activityLine({ ...idle, unansweredRequests: 1, lastHeardAt: 5000 }, 5900)).toBe('');
-    expect(activityLine({ ...idle, unansweredRequests: 1, lastHeardAt: 5000 }, 8000)).toBe('asking … 3s');
+    expect(activityLine({ ...idle, openRequests: 1, lastHeardAt: 5000 }, 5900)).toBe('');
+    expect(activityLine({ ...idle, openRequests: 1, lastHeardAt: 5000 }, 8000)).toBe('asking … 3s');
   });
 
   it('stands behind what it has done so far', () => {
     const progress = (now: number): string => `${now / 1000} leads`;
-    expect(activityLine({ ...idle, progress, unansweredRequests: 1 }, 2000)).toBe('2 leads, asking … 2s');
+    expect(activityLine({ ...idle, progress, openRequests: 1 }, 2000)).toBe('2 leads, asking … 2s');
     expect(activityLine({ ...idle, progress }, 2000)).toBe('2 leads');
   });
 });
