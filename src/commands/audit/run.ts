@@ -96,7 +96,7 @@ async function watchAudits(
   };
   try {
     for (;;) {
-      await outliveOutages(step, { every: everyMs, hasWorked }, context);
+      await outliveOutages(step, { everyMs, hasWorked }, context);
       await messages.showWait(wait, () => clock.sleep(everyMs, signal));
     }
   } catch (error) {

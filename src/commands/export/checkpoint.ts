@@ -12,7 +12,8 @@ import { bookmarkSchema } from './bookmark.ts';
 import type { ExportOptions } from './command.ts';
 import { sizeOf } from './known-file.ts';
 
-const counts = z.object({
+/** The counts of the summary: `leads` were written, and `leftOut` names the records that are not valid JSON. */
+const totalsSchema = z.object({
   leads: z.int(),
   duplicates: z.int(),
   withoutId: z.int(),
@@ -20,27 +21,30 @@ const counts = z.object({
   leftOut: z.array(z.string()),
 });
 
-/** An interrupted export continues here: everything that this says of the partial file is on disk. */
+/**
+ * An interrupted export continues here. While it walks, the leads of whole pages go to the partial file, and `position` is the
+ * next page; when the walk is complete, `position` is null, and the partial file becomes the output or is appended to it.
+ * - `startedAt`: when the first attempt began, in ms; relative times count from then
+ * - `of`: what must be the same when it is resumed: address, filters with resolved times, form
+ * - `bytes`: so much of the partial file is on disk; bytes after these belong to a page that was not whole
+ * - `bookmark`, after a complete walk: what the bookmark file is to hold once the output has its name
+ * - `appendTo`: the length of the output that the partial file is appended to; null: it gets the name of the output
+ * - `becomes`: the output once it is complete: its length, and the digest of what this export adds to it
+ */
 const checkpointSchema = z.object({
   version: z.literal(1),
-  /** When the first attempt began: relative times count from here; ms. */
   startedAt: z.number(),
-  /** These must be the same when it is resumed: address, filters with resolved times, form. */
   of: z.record(z.string(), z.unknown()),
-  /** The next page begins here; null when the walk is complete. */
   position: z.nullable(positionSchema),
   bytes: z.int(),
-  counts,
-  /** With a complete walk: what the bookmark file is to hold once the output has its name. */
+  counts: totalsSchema,
   bookmark: z.nullable(bookmarkSchema),
-  /** The partial file is appended to an output of this length; null: it gets the name of the output. */
   appendTo: z.nullable(z.int()),
-  /** The output once it is complete: its length, and the digest of what this export adds to it. */
   becomes: z.optional(z.object({ bytes: z.int(), sha256: z.string() })),
 });
 
 export type Checkpoint = z.output<typeof checkpointSchema>;
-export type Totals = z.output<typeof counts>;
+export type Totals = z.output<typeof totalsSchema>;
 
 /** Throws a `UsageError` that names what differs between an interrupted export and the flags of this run. */
 export function checkSameExport(
@@ -49,12 +53,13 @@ export function checkSameExport(
   { checkpoint: path }: Pick<FilePaths, 'checkpoint'>,
 ): void {
   const before = checkpoint.of;
-  const keys = Object.keys({ ...before, ...identity }).filter(
+  const differing = Object.keys({ ...before, ...identity }).filter(
     (key) => JSON.stringify(identity[key]) !== JSON.stringify(before[key]),
   );
-  if (keys.length === 0) return;
+  if (differing.length === 0) return;
+  // A run with a bookmark always continues what it finds: its checkpoint has to be removed.
   const obstacle = identity['bookmark'] === false ? '--resume' : path;
-  throw new UsageError(`the interrupted export had other flags: it differs in ${keys.join(', ')}`, {
+  throw new UsageError(`the interrupted export had other flags: it differs in ${differing.join(', ')}`, {
     hint: `resume with the flags that it was started with, or start again without ${obstacle}`,
   });
 }
@@ -63,8 +68,9 @@ export interface FilePaths {
   readonly file: string;
   readonly partial: string;
   readonly checkpoint: string;
-  /** The records in the output's form, where that is another one than the partial file's. */
-  readonly drawn: string;
+  /** The records of the complete partial file in the form of the output, if that is not the partial file's own. */
+  readonly converted: string;
+
   readonly mode: number | undefined;
 }
 
@@ -72,7 +78,7 @@ export const filePaths = ({ path, mode }: Extract<OutputPlace, { kind: 'file' }>
   file: path,
   partial: `${path}.partial`,
   checkpoint: `${path}.checkpoint`,
-  drawn: `${path}.drawn`,
+  converted: `${path}.drawn`,
   mode,
 });
 
@@ -82,55 +88,67 @@ export const partialIsOutput = ({ format, fields }: Pick<ExportOptions, 'format'
 
 export interface Interrupted {
   readonly checkpoint: Checkpoint;
-  /** False: a complete walk's partial file has become the output. */
+  /** False: the walk was complete, and the partial file has become the output already. */
   readonly hasPartial: boolean;
 }
 
+/**
+ * Finds the export that this run continues, which needs `--resume` or `--bookmark`. Returns undefined for a run that starts over,
+ * and notes what that discards.
+ */
 export async function findInterrupted(
   { resume, bookmark }: ExportOptions,
-  { file, partial, checkpoint: path }: FilePaths,
+  paths: FilePaths,
   messages: Pick<Messages, 'note'>,
 ): Promise<Interrupted | undefined> {
+  const { partial, checkpoint: path } = paths;
   const continues = resume || bookmark !== undefined;
-  const size = await sizeOf(partial);
+  const partialBytes = await sizeOf(partial);
   const checkpoint = await readJsonState(path, checkpointSchema, 'checkpoint').catch((error: unknown) => {
     // A checkpoint of a newer release is not lost because an older one starts over.
     const isDamaged = error instanceof DataError && error.kind !== 'state-of-newer-version';
     if (continues || !isDamaged) throw error;
     return undefined;
   });
-  const discard = (message: string): void => messages.note('discarded', message);
+  const noteDiscarded = (message: string): void => messages.note('discarded', message);
   if (checkpoint === undefined) {
-    if (size !== undefined) discard(`${partial} is overwritten: no ${path} describes it`);
-  } else if (!continues) {
-    const content = counted(size ?? 0, 'byte', 'bytes');
+    if (partialBytes !== undefined) noteDiscarded(`${partial} is overwritten: no ${path} describes it`);
+    return undefined;
+  }
+  if (continues) {
+    const isWhole = partialBytes !== undefined && partialBytes >= checkpoint.bytes;
+    if (isWhole) return { checkpoint, hasPartial: true };
+    const hasPartial = partialBytes !== undefined;
+    if (await isPublished(checkpoint, paths.file, hasPartial)) return { checkpoint, hasPartial: false };
+    const state = hasPartial ? 'shorter than its checkpoint says' : 'gone';
+    if (checkpoint.bytes > 0) noteDiscarded(`${partial} is ${state}, and this starts over`);
+  } else if (partialBytes !== undefined && partialBytes > 0) {
+    const content = counted(partialBytes, 'byte', 'bytes');
     const message = `this starts over and discards ${content} of an interrupted export, in ${partial}`;
-    if (size !== undefined && size > 0) discard(`${message}; --resume would have continued it`);
-  } else {
-    if (size !== undefined && size >= checkpoint.bytes) return { checkpoint, hasPartial: true };
-    if (await isPublished(checkpoint, file, size !== undefined)) return { checkpoint, hasPartial: false };
-    const state = size === undefined ? 'gone' : 'shorter than its checkpoint says';
-    if (checkpoint.bytes > 0) discard(`${partial} is ${state}, and this starts over`);
+    noteDiscarded(`${message}; --resume would have continued it`);
   }
   return undefined;
 }
 
-/** Whether the output is complete. Its partial file is still there where it was appended. */
-async function isPublished(checkpoint: Checkpoint, path: string, hasPartial: boolean): Promise<boolean> {
+/** Whether the partial file has been renamed to the output, or appended to it, which leaves the partial file for a moment. */
+async function isPublished(checkpoint: Checkpoint, output: string, hasPartial: boolean): Promise<boolean> {
   if (checkpoint.position !== null) return false;
-  if (checkpoint.becomes !== undefined) return hasBecome(path, checkpoint);
-  // Without a bookmark, the length is all that is kept of a partial file that gets its name.
-  return !hasPartial && checkpoint.appendTo === null && (await sizeOf(path)) === checkpoint.bytes;
+  if (checkpoint.becomes !== undefined) return isOutputComplete(output, checkpoint);
+  // A plain file without a bookmark is renamed without a digest: only its length can be compared.
+  const isRenamed = !hasPartial && checkpoint.appendTo === null;
+  return isRenamed && (await sizeOf(output)) === checkpoint.bytes;
 }
 
-export async function hasBecome(path: string, { becomes, appendTo }: Checkpoint): Promise<boolean> {
+/** Whether the output already ends with what this export adds to it. */
+export async function isOutputComplete(path: string, checkpoint: Checkpoint): Promise<boolean> {
+  const { becomes, appendTo } = checkpoint;
   if (becomes === undefined || (await sizeOf(path)) !== becomes.bytes) return false;
   return withOutputErrors(path, async () => {
-    const file = await open(path);
+    const output = await open(path);
     try {
-      return (await sha256From(file, appendTo ?? 0)) === becomes.sha256;
+      return (await sha256From(output, appendTo ?? 0)) === becomes.sha256;
     } finally {
-      await file.close();
+      await output.close();
     }
   });
 }

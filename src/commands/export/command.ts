@@ -5,10 +5,11 @@ import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { pollInterval } from '../flags/flag-values.ts';
 import { acceptIncompleteFlag, fieldsFlag, filterFlags, formatFlags } from '../flags/shared-flags.ts';
 
+/** A letter, a digit, a quote or a space would be taken for a part of a cell. */
 const delimiter: ValueType<string> = {
   parse: (typed) => {
-    const character = /^(tab|\\t)$/i.test(typed) ? '\t' : typed;
-    return /^[^"\r\n\w\s]$|^\t$/.test(character) ? character : undefined;
+    if (/^(tab|\\t|\t)$/i.test(typed)) return '\t';
+    return /^[^"\w\s]$/.test(typed) ? typed : undefined;
   },
   expected: "one character such as ';', or tab",
 };
@@ -25,10 +26,7 @@ export const flags = {
     without: ['--follow'],
     help: 'with --bookmark: replace the file of -o by what is new',
   },
-  resume: {
-    with: ['--output'],
-    help: 'continue an -o that was interrupted, kill -9 included',
-  },
+  resume: { with: ['--output'], help: 'continue an -o that was interrupted, kill -9 included' },
   ...acceptIncompleteFlag,
   skipInvalid: { help: 'leave out records that are no valid JSON; each is named, and the exit code is 6' },
   gzip: { without: ['--format xlsx'], help: 'compress; automatic for -o NAME.gz' },
@@ -113,10 +111,11 @@ export interface ExportOptions extends Omit<TypedOptions, 'format'> {
   readonly format: RecordFormat;
 }
 
-/** `-o -` is stdout; the ending of another name says how to write, where no flag does. */
+/** `-o -` is stdout. A name such as `leads.csv.gz` decides the form and the compression, if no flag does. */
 function settleOptions(typed: TypedOptions): ExportOptions {
   const output = typed.output === '-' ? undefined : typed.output;
-  const [, ending, gz] = /(?:\.(?!gz$)(\w+?))?(\.gz)?$/i.exec(output ?? '') ?? [];
-  const format = typed.format ?? recordFormats.find((form) => form === ending?.toLowerCase());
-  return { ...typed, output, format: format ?? 'ndjson', gzip: typed.gzip || gz !== undefined };
+  const name = output?.toLowerCase() ?? '';
+  const plainName = name.replace(/\.gz$/, '');
+  const format = typed.format ?? recordFormats.find((form) => plainName.endsWith(`.${form}`));
+  return { ...typed, output, format: format ?? 'ndjson', gzip: typed.gzip || plainName !== name };
 }

@@ -14,29 +14,33 @@ import { counted } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import { IncompleteError, mayHelpFromStart } from '../../service/listing-types.ts';
 import { type Position, start } from '../../service/pagers/position.ts';
-import { startOf } from './bookmark.ts';
+import { startDigest } from './bookmark.ts';
 import { type Checkpoint, checkSameExport, type FilePaths, partialIsOutput } from './checkpoint.ts';
 import { findKnownFile } from './known-file.ts';
-import type { Destination, ExportPlan, Publication } from './plan.ts';
+import type { ExportPlan, Publication } from './plan.ts';
 import { publishFile } from './publish.ts';
+import type { Destination } from './walk.ts';
 
 const checkpointEveryMs = 250;
 const checkpointEveryBytes = 16 * 1024 * 1024;
 
+/**
+ * `records` writes to `compression` if there is one, which writes to `file`. `appendTo` is the length of the output to append to,
+ * null for a new or a replaced output.
+ */
 interface Parts {
   readonly paths: FilePaths;
-  /** It holds a digest of all ids of the bookmark, and is made once for all checkpoints. */
   readonly identity: Checkpoint['of'];
   readonly file: PartialFile;
   readonly records: RecordWriter;
   readonly compression: GzipSink | undefined;
-  /** The length of the file to append to. */
   readonly appendTo: number | null;
 }
 
 /**
- * Undefined where the leads of the partial file cannot be known again, since the walk that wrote them got their ids from outside of
- * them. Throws a `UsageError` where the output or the flags are not those of the checkpoint.
+ * Opens the partial file, or continues the one of `checkpoint`, whose leads are then known to the plan. Returns undefined if they
+ * cannot be recognized, because their ids are not in their records. Throws a `UsageError` if the output or the flags are not
+ * those of the checkpoint.
  */
 export async function openFileDestination(
   plan: ExportPlan,
@@ -48,7 +52,10 @@ export async function openFileDestination(
   if (checkpoint !== undefined) checkSameExport(checkpoint, identity, paths);
   const isAppended = options.bookmark !== undefined && !options.replace;
   const knownFile = isAppended ? await findKnownFile(paths.file, options, plan.bookmark) : undefined;
-  if (checkpoint !== undefined && !(await preloadIds(plan, paths.partial, checkpoint))) return undefined;
+  if (checkpoint !== undefined) {
+    const recordsWithoutId = await rememberWritten(plan, paths.partial, checkpoint);
+    if (recordsWithoutId > checkpoint.counts.withoutId) return undefined;
+  }
   const file =
     checkpoint === undefined
       ? await PartialFile.create(paths.partial, paths.mode)
@@ -65,7 +72,11 @@ export async function openFileDestination(
   }
 }
 
-/** A partial file with a checkpoint beside it, which says how much of it is on disk and where the next page begins. */
+/**
+ * A partial file with a checkpoint beside it, which says how much of it is on disk and where the next page begins. A checkpoint
+ * is made at the end of each page (`#latest`), and saved from time to time: `#saved` is on disk since `#savedAt`, in ms. The file
+ * gets the name of the output at the end.
+ */
 class FileDestination implements Destination {
   readonly status: StatusLine | undefined;
   readonly #plan: ExportPlan;
@@ -97,6 +108,7 @@ class FileDestination implements Destination {
 
   async pageEnd(next: Position | undefined): Promise<void> {
     await this.#parts.records.flush();
+    // A resumed run can only append to whole members of the compressed file: without a cut, there is no checkpoint yet.
     if (this.#parts.compression !== undefined && !(await this.#parts.compression.endMember())) return;
     if (next === undefined) return;
     this.#latest = this.#checkpoint(next);
@@ -119,36 +131,39 @@ class FileDestination implements Destination {
   }
 
   async breakOff(error: unknown): Promise<string | undefined> {
-    const { options } = this.#plan;
     const { checkpoint, partial } = this.#parts.paths;
+    const { leads, withoutId } = this.#latest.counts;
     const isUnproven = error instanceof IncompleteError;
     // A flush that fails makes saving fail as well, which says it.
     if (isUnproven) await this.#flush().catch(() => undefined);
-    const readsFromStart = isUnproven || (options.bookmark !== undefined && mayHelpFromStart(error));
-    const { leads, withoutId } = this.#latest.counts;
-    // Read from the first page, records without ids would be written again.
-    if (readsFromStart && withoutId > 0) {
+    const isAutomatic = this.#plan.options.bookmark !== undefined;
+    const nextReadsFromStart = isUnproven || (isAutomatic && mayHelpFromStart(error));
+    if (nextReadsFromStart && withoutId > 0) {
+      // Without a checkpoint the next run starts over: it would else write the records without ids a second time.
       await rm(checkpoint, { force: true });
       const records = counted(withoutId, 'record without an id', 'records without an id');
       return `${partial} is kept until the next run, which starts over for its ${records}; --accept-incomplete takes what comes for everything`;
     }
-    if (isUnproven) this.#latest = { ...this.#latest, position: start };
-    // After a complete walk the file may have its name, which only the checkpoint knows until the bookmark does.
-    else if (leads === 0 && this.#latest.position !== null) {
-      await rm(checkpoint, { force: true });
-      await rm(partial, { force: true });
-      return undefined;
+    if (isUnproven) {
+      this.#latest = { ...this.#latest, position: start };
+      return this.#keepPages(true);
     }
-    return this.#keepPages(isUnproven);
+    // The checkpoint of a complete walk is kept even without leads: the output may be published, and the bookmark not yet moved.
+    const isWalkComplete = this.#latest.position === null;
+    if (leads > 0 || isWalkComplete) return this.#keepPages(false);
+    await rm(checkpoint, { force: true });
+    await rm(partial, { force: true });
+    return undefined;
   }
 
   close(): Promise<void> {
     return this.#parts.file.close();
   }
 
+  /** Saves the last checkpoint, and returns the sentence that says what is kept and how the next run continues. */
   async #keepPages(isUnproven: boolean): Promise<string> {
     const { options, context, totals } = this.#plan;
-    // The last page of a walk that proves nothing is in the partial file, and is read and counted again.
+    // The last page of an unproven walk is in the partial file but not in the checkpoint: the next run reads it once more.
     let { leads } = isUnproven ? totals : this.#latest.counts;
     try {
       await this.#save();
@@ -157,10 +172,10 @@ class FileDestination implements Destination {
       // The first failure is the one to report; the checkpoint before it still holds.
       context.messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
     }
-    const resumes = options.bookmark !== undefined;
+    const isAutomatic = options.bookmark !== undefined;
     const how = isUnproven
-      ? `the next run reads the list again; ${resumes ? '' : '--resume '}--accept-incomplete takes them for everything`
-      : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
+      ? `the next run reads the list again; ${isAutomatic ? '' : '--resume '}--accept-incomplete takes them for everything`
+      : `run the same command ${isAutomatic ? 'again' : 'with --resume'} to continue`;
     const where = this.#latest.position === null ? '' : ` in ${this.#parts.paths.partial}`;
     return `${counted(leads, 'lead is', 'leads are')} kept${where}: ${how}`;
   }
@@ -194,7 +209,7 @@ class FileDestination implements Destination {
   }
 }
 
-/** The facts that must not change between an export and its resumption. */
+/** The facts that must not change between an export and its resumption, with a digest of all ids of the bookmark. */
 export function exportIdentity({ account, query, options, bookmark }: ExportPlan): Record<string, unknown> {
   const { format, fields = null, gzip, limit = null, pageSize = null } = options;
   const isoTime = (ms: number | undefined): string | null =>
@@ -208,7 +223,7 @@ export function exportIdentity({ account, query, options, bookmark }: ExportPlan
     gzip,
     limit,
     pageSize,
-    bookmark: options.bookmark !== undefined && startOf(bookmark),
+    bookmark: options.bookmark !== undefined && startDigest(bookmark),
     escape: options.escape,
     bom: options.bom,
     delimiter: options.delimiter ?? null,
@@ -216,12 +231,12 @@ export function exportIdentity({ account, query, options, bookmark }: ExportPlan
 }
 
 /**
- * Reads the ids and times of the records that the partial file holds. False where the walk that wrote them found ids outside
- * of them.
+ * Makes the leads of the partial file known to the plan, as if this run had written them. Returns how many have no id in their
+ * record: if these are more than had none in the walk, that walk found ids outside of the records.
  */
-async function preloadIds(plan: ExportPlan, path: string, { bytes, counts }: Checkpoint): Promise<boolean> {
+async function rememberWritten(plan: ExportPlan, path: string, { bytes }: Checkpoint): Promise<number> {
   const { window, options, service } = plan;
-  if (bytes === 0) return true;
+  if (bytes === 0) return 0;
   const { id: idName } = service.dialect;
   let withoutId = 0;
   const isCompressed = options.gzip && partialIsOutput(options);
@@ -233,10 +248,10 @@ async function preloadIds(plan: ExportPlan, path: string, { bytes, counts }: Che
       window?.remember(record);
     }
   }
-  return withoutId <= counts.withoutId;
+  return withoutId;
 }
 
-/** Documents of CouchDB have their id under `_id`; without unwrapping, an id that no lead of the walk has does no harm. */
+/** Documents of CouchDB have their id under `_id`. Elsewhere that member may be no id, and then no lead of the walk has it. */
 function recordIn(line: Buffer, idName: string | undefined): ScannedRecord {
   const record = identifiedRecord(line, 0, idName);
   return record.hasId || idName !== undefined ? record : identifiedRecord(line, 0, '_id');

@@ -5,7 +5,7 @@ import { leadColumns } from '../../output/records/csv.ts';
 import type { Bookmark, OutputFile } from './bookmark.ts';
 import type { ExportOptions } from './command.ts';
 
-const otherPlace = 'name another file, or use --replace to keep only what is new';
+const replaceHint = 'name another file, or use --replace to keep only what is new';
 
 /**
  * Finds the file that the last run with this bookmark wrote, for this run to append to. Returns undefined for a path with no
@@ -24,15 +24,15 @@ export async function findKnownFile(
   if (file.bytes !== size) {
     throw unknownFile(path, `it has ${size} bytes, and had ${file.bytes} when the bookmark was written`);
   }
-  checkForm(path, options, file);
+  rejectOtherForm(path, options, file);
   return file;
 }
 
 export const changedMeanwhile = (path: string): UsageError =>
-  new UsageError(`cannot append to ${path}: it has changed since this export began`, { hint: otherPlace });
+  new UsageError(`cannot append to ${path}: it has changed since this export began`, { hint: replaceHint });
 
 const unknownFile = (path: string, reason: string): UsageError =>
-  new UsageError(`${path} is not the file that this bookmark knows: ${reason}`, { hint: otherPlace });
+  new UsageError(`${path} is not the file that this bookmark knows: ${reason}`, { hint: replaceHint });
 
 /** Describes the format of the output in words; two outputs of one form may be appended to each other. */
 export function outputForm({ format, gzip, fields, delimiter = ',' }: ExportOptions): string {
@@ -40,15 +40,15 @@ export function outputForm({ format, gzip, fields, delimiter = ',' }: ExportOpti
   return `${gzip ? 'compressed ' : ''}${format}${columns}`;
 }
 
-function checkForm(path: string, options: ExportOptions, file: OutputFile): void {
+function rejectOtherForm(path: string, options: ExportOptions, file: OutputFile): void {
   if (options.format === 'json') {
     throw new UsageError(`cannot append to ${path}: a JSON array ends with its last lead`, {
-      hint: `use --format ndjson, or ${otherPlace}`,
+      hint: `use --format ndjson, or ${replaceHint}`,
     });
   }
   const form = outputForm(options);
   if (file.form === form) return;
-  throw new UsageError(`cannot append ${form} to ${path}: it holds ${file.form}`, { hint: otherPlace });
+  throw new UsageError(`cannot append ${form} to ${path}: it holds ${file.form}`, { hint: replaceHint });
 }
 
 export async function sizeOf(path: string): Promise<number | undefined> {

@@ -2,41 +2,46 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { FieldPresence, leadMatcher, type LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
-import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
 import type { WriterOptions } from '../../output/records/record-types.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import type { StatusLine } from '../../output/terminal/status-line.ts';
 import type { Service } from '../../service/client/service.ts';
 import type { LeadQuery, ListingOptions } from '../../service/listing-types.ts';
-import type { Position } from '../../service/pagers/position.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { type Bookmark, IncrementalWindow, readBookmark } from './bookmark.ts';
 import type { Totals } from './checkpoint.ts';
 import type { ExportOptions } from './command.ts';
 
-const usualOverlapMs = 86_400_000;
+/** The default of `--overlap`: a lead may be listed up to a day after its creation time, and is still found. */
+const defaultOverlapMs = 86_400_000;
 
 export interface ExportRequest {
   readonly service: Service;
   readonly options: ExportOptions;
   readonly context: Context;
+
   readonly totals: Totals;
 }
 
+/** All that is decided before the first request: what is asked for, which leads are written, and which are known. */
 export interface ExportPlan extends ExportRequest {
   /** When the first attempt began, in ms: relative times count from here. */
   readonly startedAt: number;
   readonly query: LeadQuery;
+
   readonly passes: (lead: RawLead) => boolean;
   readonly matcher: LeadMatcher;
-  /** It notices which names of `--fields` no lead had. */
+  /** Collects which names of `--fields` no lead had. */
   readonly fields: FieldPresence;
+  /** The ids that are not written again; the walk adds those that it meets. */
   readonly ids: IdSet;
-  /** The part of `ids` that no bookmark brought: an interrupted export, or an earlier walk of this run, has met them. */
+  /** The part of `ids` that is not of the bookmark: an interrupted export, or an earlier walk of this run, has met them. */
   readonly interruptedRun: ListingOptions['interruptedRun'];
-  /** The next run or poll begins where this says; it is set with `--bookmark` and `--follow`. */
+  /** Decides where the next poll or the next run begins; only with `--bookmark` or `--follow`. */
   readonly window: IncrementalWindow | undefined;
+  /** The file of `--bookmark` as it was when this run began; undefined before the first run has written it. */
   readonly bookmark: Bookmark | undefined;
+  /** The service and the filters without times, which a bookmark belongs to. */
   readonly account: Readonly<Record<string, unknown>>;
 }
 
@@ -57,48 +62,40 @@ export async function planExport(request: ExportRequest, startedAt: number): Pro
     'api.id': id ?? null,
     'api.item': item ?? null,
   };
-  const ids = new IdSet();
-  const { bookmark: path, overlap = usualOverlapMs } = options;
+  const { bookmark: path, overlap = defaultOverlapMs } = options;
   const bookmark = path === undefined ? undefined : await readBookmark(path);
   if (bookmark !== undefined && JSON.stringify(bookmark.of) !== JSON.stringify(account)) {
     throw new UsageError(`the bookmark ${path ?? ''} belongs to another service or other filters`, {
       hint: 'use one bookmark for each service and set of filters',
     });
   }
-  const window =
-    path === undefined && options.follow === undefined ? undefined : new IncrementalWindow(overlap, bookmark);
-  const bookmarked = new Set(window?.ids());
-  for (const bookmarkedId of bookmarked) ids.preload(bookmarkedId);
-  const interruptedRun: ExportPlan['interruptedRun'] = {
-    get size() {
-      return ids.size - bookmarked.size;
-    },
-    has: (leadId) => ids.has(leadId) && !bookmarked.has(leadId),
-  };
-  const since = latest(query.since, window?.since);
+  const isIncremental = path !== undefined || options.follow !== undefined;
+  const window = isIncremental ? new IncrementalWindow(overlap, bookmark) : undefined;
+  const bookmarkedIds = new Set(window?.keptIds());
+  const ids = new IdSet();
+  for (const bookmarkedId of bookmarkedIds) ids.preload(bookmarkedId);
   const matcher = leadMatcher(filter);
-  const fields = new FieldPresence(options.fields ?? []);
-  const passes = (lead: RawLead): boolean => {
-    if (!matcher.matches(lead) || window?.passes(lead) === false) return false;
-    if (fields.isSearching) fields.examine(parseLead(lead));
-    return true;
-  };
   return {
     ...request,
     startedAt,
-    query: { ...query, since },
-    passes,
+    query: { ...query, since: latest(query.since, window?.since) },
+    passes: (lead) => matcher.matches(lead) && window?.passes(lead) !== false,
     matcher,
-    fields,
+    fields: new FieldPresence(options.fields ?? []),
     ids,
-    interruptedRun,
+    interruptedRun: {
+      get size() {
+        return ids.size - bookmarkedIds.size;
+      },
+      has: (leadId) => ids.has(leadId) && !bookmarkedIds.has(leadId),
+    },
     window,
     bookmark,
     account,
   };
 }
 
-export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'service'>): WriterOptions => ({
+export const writerOptionsOf = ({ options, service }: ExportPlan): WriterOptions => ({
   fields: options.fields,
   idName: service.dialect.id,
   escapeFormulas: options.escape,
@@ -114,35 +111,13 @@ export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'servi
 export const latest = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
-export const noTotals = (): Totals => ({
-  leads: 0,
-  duplicates: 0,
-  withoutId: 0,
-  retries: 0,
-  leftOut: [],
-});
+export const zeroTotals = (): Totals => ({ leads: 0, duplicates: 0, withoutId: 0, retries: 0, leftOut: [] });
 
+/** The fate of a file that had the name of the output before; undefined: no file had it. */
 export type Publication = 'appended' | `replaced ${string}`;
 
-export interface Written {
-  /** An interrupted export had written so many of its leads. */
+export interface ExportResult {
+  /** The leads that an interrupted run of this export had written. */
   readonly earlierLeads: number;
   readonly publication?: Publication | undefined;
-}
-
-/** A file that can be resumed until it has its name, or a stream whose bytes cannot be taken back. */
-export interface Destination {
-  /** Undefined where the leads that are written show how far it is. */
-  readonly status: StatusLine | undefined;
-  begin?(): Promise<void>;
-  /** The first walk begins here, and begins here again after an outage; undefined: at the first page. */
-  position?(): Position | undefined;
-  write(leads: readonly RawLead[]): Promise<void>;
-  /** A page is complete; the next one begins at `next`, undefined after the last. */
-  pageEnd(next: Position | undefined): Promise<void>;
-  walkEnd(): Promise<void>;
-  end(): Promise<Publication | undefined>;
-  /** Keeps as much as it can of an export that breaks off, and says in a sentence what is kept. */
-  breakOff(error: unknown, isInterrupted: boolean): Promise<string | undefined>;
-  close(): Promise<void>;
 }

@@ -11,9 +11,9 @@ import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { writeBookmark } from './bookmark.ts';
-import { type Checkpoint, type FilePaths, hasBecome, partialIsOutput } from './checkpoint.ts';
+import { type Checkpoint, type FilePaths, isOutputComplete, partialIsOutput } from './checkpoint.ts';
 import { changedMeanwhile, findKnownFile, outputForm, sizeOf } from './known-file.ts';
-import { type ExportPlan, formOf, type Publication } from './plan.ts';
+import { type ExportPlan, writerOptionsOf, type Publication } from './plan.ts';
 
 interface Publishing {
   readonly plan: ExportPlan;
@@ -21,14 +21,16 @@ interface Publishing {
   readonly checkpoint: Checkpoint;
 }
 
-interface Output {
+interface PublishedOutput {
+  /** The length of the whole output. */
   readonly bytes: number;
   readonly publication: Publication | undefined;
 }
 
 /**
- * Gives the file of a complete walk its name, or appends it, and moves the bookmark. A resume after a crash may repeat
- * every step. `partial` is undefined when the output is complete already.
+ * Gives the partial file of a complete walk the name of the output, or appends it to that, moves the bookmark, and removes the
+ * other files. A crash may happen between any two steps, and a resumed run repeats them all. `partial` is undefined when the
+ * output is complete already.
  */
 export async function publishFile(
   publishing: Publishing,
@@ -36,65 +38,66 @@ export async function publishFile(
 ): Promise<Publication | undefined> {
   const { plan, paths, checkpoint } = publishing;
   const { options } = plan;
-  const output = partial === undefined ? undefined : await place(publishing, partial);
+  const output = partial === undefined ? undefined : await publishOutput(publishing, partial);
   const bytes = output?.bytes ?? checkpoint.becomes?.bytes;
   if (options.bookmark !== undefined && checkpoint.bookmark !== null) {
     const file = bytes === undefined ? undefined : { bytes, form: outputForm(options) };
     await writeBookmark(options.bookmark, { ...checkpoint.bookmark, file });
   }
-  await rm(paths.drawn, { force: true });
+  await rm(paths.converted, { force: true });
   // Before the checkpoint: a partial file that nothing describes could not be distinguished from another program's.
   await rm(paths.partial, { force: true });
   await rm(paths.checkpoint, { force: true });
-  // Brought back by a power loss, it would tell a later `--resume` that the export of then is complete.
+  // A power loss could bring the checkpoint back, and a later `--resume` would take its own export for complete.
   await withOutputErrors(paths.file, () => syncDirectory(dirname(paths.checkpoint)));
   return output?.publication;
 }
 
-async function place(publishing: Publishing, partial: PartialFile): Promise<Output> {
+async function publishOutput(publishing: Publishing, partial: PartialFile): Promise<PublishedOutput> {
   const { plan, paths, checkpoint } = publishing;
-  const { becomes, appendTo, counts } = checkpoint;
-  if (becomes !== undefined && (await hasBecome(paths.file, checkpoint))) {
-    return { bytes: becomes.bytes, publication: appendTo === null ? undefined : 'appended' };
+  const { becomes, counts } = checkpoint;
+  if (becomes !== undefined && (await isOutputComplete(paths.file, checkpoint))) {
+    return { bytes: becomes.bytes, publication: checkpoint.appendTo === null ? undefined : 'appended' };
   }
-  const size = (await sizeOf(paths.file)) ?? 0;
-  const base = await lengthToAppendTo(publishing, size);
-  if (base !== undefined && counts.leads === 0) {
+  const sizeBefore = (await sizeOf(paths.file)) ?? 0;
+  const appendTo = await lengthToAppendTo(publishing, sizeBefore);
+  if (appendTo !== undefined && counts.leads === 0) {
     // Without leads there is nothing to append, not even the empty member of a compressed file.
-    if (base !== size) throw changedMeanwhile(paths.file);
-    return { bytes: base, publication: 'appended' };
+    if (appendTo !== sizeBefore) throw changedMeanwhile(paths.file);
+    return { bytes: appendTo, publication: 'appended' };
   }
-  const source = partialIsOutput(plan.options) ? partial : await convert(partial, publishing, base);
+  const source = partialIsOutput(plan.options) ? partial : await convert(partial, publishing, appendTo);
   try {
-    const bytes = (base ?? 0) + source.size;
+    const bytes = (appendTo ?? 0) + source.size;
     if (plan.options.bookmark !== undefined || source !== partial) {
-      // After a crash the output is known by that, before the bookmark knows it.
+      // A crash may come before the bookmark knows the output: the next run recognizes the output by this digest.
       const sha256 = await withOutputErrors(source.path, () => sha256From(source.handle, 0));
-      const described = { ...checkpoint, appendTo: base ?? null, becomes: { bytes, sha256 } };
+      const described = { ...checkpoint, appendTo: appendTo ?? null, becomes: { bytes, sha256 } };
       await writeJsonState(paths.checkpoint, described);
     }
-    if (base === undefined) {
+    if (appendTo === undefined) {
       await withOutputErrors(paths.file, () => renameDurably(source.path, paths.file));
-      return { bytes, publication: size === 0 ? undefined : `replaced ${counted(size, 'byte', 'bytes')}` };
+      const replaced = counted(sizeBefore, 'byte', 'bytes');
+      return { bytes, publication: sizeBefore === 0 ? undefined : `replaced ${replaced}` };
     }
-    if (!(await appendDurably(paths.file, base, source.handle))) throw changedMeanwhile(paths.file);
+    if (!(await appendDurably(paths.file, appendTo, source.handle))) throw changedMeanwhile(paths.file);
     return { bytes, publication: 'appended' };
   } finally {
     if (source !== partial) await source.close();
   }
 }
 
-/** Returns undefined when this export begins the output or replaces it. */
+/** The length of the output after which this export is appended. Undefined when it begins the output or replaces it. */
 async function lengthToAppendTo(
   { plan, paths, checkpoint }: Publishing,
-  size: number,
+  sizeNow: number,
 ): Promise<number | undefined> {
   const { options, bookmark } = plan;
-  // The run that left the checkpoint was to append, and may have ended because the file had changed: `--replace` replaces it.
+  // Checked before the checkpoint: a run that found the file changed ended with the hint to use `--replace`, as this one may.
   if (options.bookmark === undefined || options.replace) return undefined;
-  // Its place may have been cleared between a crash and now: then this begins a new file.
-  if (size === 0) return undefined;
-  // A file that was not there when the export began is judged as it would have been then.
+  // The file may have been removed between a crash and now: then this begins a new one.
+  if (sizeNow === 0) return undefined;
+  // A file that was not there when the export began must be the one that the bookmark knows.
   return checkpoint.appendTo ?? (await findKnownFile(paths.file, options, bookmark))?.bytes;
 }
 
@@ -102,16 +105,16 @@ async function lengthToAppendTo(
 async function convert(
   partial: PartialFile,
   { plan, paths }: Publishing,
-  base: number | undefined,
+  appendTo: number | undefined,
 ): Promise<PartialFile> {
   const { options } = plan;
-  const header = base === undefined;
-  const file = await PartialFile.create(paths.drawn, paths.mode);
+  const header = appendTo === undefined;
+  const file = await PartialFile.create(paths.converted, paths.mode);
   try {
     const sink: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
     const compressed = options.gzip ? gzipSink(sink) : sink;
-    const form = { ...formOf(plan), header, byteOrderMark: options.bom && header };
-    const records = await recordWriter(options.format, compressed, form);
+    const writerOptions = { ...writerOptionsOf(plan), header, byteOrderMark: options.bom && header };
+    const records = await recordWriter(options.format, compressed, writerOptions);
     for await (const lines of linesOf(partial.handle)) await records.write(lines);
     await records.end();
     await file.sync();

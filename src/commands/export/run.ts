@@ -8,7 +8,7 @@ import { filePaths } from './checkpoint.ts';
 import type { ExportOptions } from './command.ts';
 import { exportToFile } from './to-file.ts';
 import { exportToStream } from './to-stream.ts';
-import { noTotals, type Written } from './plan.ts';
+import { zeroTotals, type ExportResult } from './plan.ts';
 
 export async function run(options: ExportOptions, context: Context): Promise<Outcome> {
   const { clock, messages, stdout } = context;
@@ -16,8 +16,8 @@ export async function run(options: ExportOptions, context: Context): Promise<Out
   if (output === undefined && stdout.isTTY === true) rejectBinary(options);
   const service = await openService(context);
   const startedAt = clock.now();
-  const totals = noTotals();
-  let written: Written;
+  const totals = zeroTotals();
+  let result: ExportResult;
   const locks: Lock[] = [];
   try {
     const bookmark = options.bookmark === undefined ? undefined : await regularFile(options.bookmark);
@@ -27,27 +27,28 @@ export async function run(options: ExportOptions, context: Context): Promise<Out
     if (place?.kind === 'file') {
       if (place.path === bookmark) throw new UsageError('--bookmark and -o name the same file');
       locks.push(await lock(place.path, context));
-      written = await exportToFile(request, filePaths(place));
-    } else written = await exportToStream(request, place);
+      result = await exportToFile(request, filePaths(place));
+    } else result = await exportToStream(request, place);
   } finally {
     for (const fileLock of locks) await fileLock.release();
   }
   const durationMs = clock.now() - startedAt;
   const destination = output === undefined ? '' : ` to ${output}`;
-  messages.say(summaryLine({ ...totals, ...written, durationMs }, destination));
-  const { leftOut } = totals;
-  if (leftOut.length > 0) {
-    const listed = leftOut.slice(0, mostListed).join(', ');
-    const more = leftOut.length > mostListed ? ', …' : '';
-    const records = counted(leftOut.length, 'record is', 'records are');
-    throw new DataError(`${records} not valid JSON and left out: ${listed}${more}`, {
-      hint: 'the other leads are written; the service can mend what it sends',
-    });
-  }
+  messages.say(summaryLine({ ...totals, ...result, durationMs }, destination));
+  if (totals.leftOut.length > 0) throw recordsLeftOut(totals.leftOut);
   return 'done';
 }
 
 const mostListed = 10;
+
+function recordsLeftOut(names: readonly string[]): DataError {
+  const listed = names.slice(0, mostListed).join(', ');
+  const more = names.length > mostListed ? ', …' : '';
+  const records = counted(names.length, 'record is', 'records are');
+  return new DataError(`${records} not valid JSON and left out: ${listed}${more}`, {
+    hint: 'the other leads are written; the service can mend what it sends',
+  });
+}
 
 /** Throws a `UsageError` for a form that is no text. */
 function rejectBinary({ format, gzip }: ExportOptions): void {

@@ -13,16 +13,16 @@ import { slept } from '../../time/clock.ts';
 export interface StreamOutput {
   readonly sink: ByteSink;
   readonly isTerminal: boolean;
-  /** Resolves when what the sink took has left, and is durable where it went to a file. */
-  readonly settle?: () => Promise<void>;
-  /** It is called however the export ends; undefined for what others have opened. */
+  /** Makes the bytes that were written durable, if they went to a file. */
+  readonly sync?: () => Promise<void>;
+  /** Must be called however the export ends. Undefined for an output that another process has opened. */
   readonly close?: () => Promise<void>;
 }
 
 type OutputContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'stdout'>;
 type Interruptible = Pick<Context, 'clock' | 'signal' | 'messages'>;
 
-/** `name` is how the user called it. Throws an `OutputError` when it cannot be written. */
+/** Opens the place that the user called `name`. Throws an `OutputError` when it cannot be written. */
 export async function openStreamOutput(
   place: Exclude<OutputPlace, { kind: 'file' }>,
   name: string,
@@ -40,18 +40,18 @@ export async function openStreamOutput(
   if (fd === 1) return standardOutput(context);
   const stats = await withOutputErrors(name, () => promisify(fstat)(fd));
   if (stats.isFIFO() || stats.isSocket()) return { sink: pipeSink(fd, name, context), isTerminal: false };
-  return { sink: descriptorSink(fd, name), isTerminal: isatty(fd), settle: () => syncFile(fd, name) };
+  return { sink: descriptorSink(fd, name), isTerminal: isatty(fd), sync: () => syncFile(fd, name) };
 }
 
 export const standardOutput = ({ stdout }: Pick<Context, 'stdout'>): StreamOutput => ({
   sink: streamSink(stdout),
   isTerminal: stdout.isTTY === true,
-  async settle() {
+  async sync() {
     if (stdout.fd !== undefined) await syncFile(stdout.fd, 'the output');
   },
 });
 
-/** Makes a file durable that others have opened; a pipe or a terminal has nothing to be synced. */
+/** A pipe or a terminal cannot be synced, and need not be. */
 function syncFile(fd: number, name: string): Promise<void> {
   return withOutputErrors(name, async () => {
     if ((await promisify(fstat)(fd)).isFile()) await promisify(fsync)(fd);
@@ -71,14 +71,13 @@ function descriptorSink(fd: number, name: string): ByteSink {
   };
 }
 
-const lookMs = 100;
-const sayAfterMs = 1000;
-/** A reader has this long for the rest after an interruption. */
-const graceMs = 500;
+const readerCheckMs = 100;
+/** The wait for a reader is noted after this time. */
+const noteReaderAfterMs = 1000;
 
 /**
- * Opens a named pipe for writing as soon as something reads it. The usual way to open one blocks a thread until then,
- * and with it the end of the process.
+ * Opens a named pipe for writing as soon as a process reads it, and fails with ENXIO until then. A blocking `open` would hold a
+ * thread of node until a reader comes, and with it the end of an interrupted run.
  */
 async function openFifo(path: string, { clock, signal, messages }: Interruptible): Promise<number> {
   const startedAt = clock.now();
@@ -90,44 +89,51 @@ async function openFifo(path: string, { clock, signal, messages }: Interruptible
       if ((error as NodeJS.ErrnoException).code !== 'ENXIO')
         throw outputError(error as NodeJS.ErrnoException, path);
     }
-    if (clock.now() - startedAt >= sayAfterMs) messages.note('reader', `waiting for a reader of ${path}`);
-    await clock.sleep(lookMs, signal);
+    const isSlow = clock.now() - startedAt >= noteReaderAfterMs;
+    if (isSlow) messages.note('reader', `waiting for a reader of ${path}`);
+    await clock.sleep(readerCheckMs, signal);
   }
 }
 
-/** A pipe or socket as a sink. A reader that has stopped reading does not hold up the end of an interrupted run. */
+/** After an interruption, a reader has this long to take the bytes that are still to be written. */
+const graceMs = 500;
+
+/**
+ * A pipe or socket as a sink. A reader that has stopped reading must not hold up the end of an interrupted run: when the grace
+ * time is over, the socket is destroyed, and the current write fails with the reason of the interruption.
+ */
 function pipeSink(fd: number, name: string, { clock, signal }: Interruptible): ByteSink {
   const socket = new Socket({ fd, readable: false, writable: true });
   // An event without a listener would end the process; each write reports its own failure.
   socket.on('error', () => undefined);
-  const over = new AbortController();
-  let endStep: (error: Error) => void = () => undefined;
-  const giveUp = (): void => {
-    void slept(clock, graceMs, over.signal).then((isOver) => {
-      if (!isOver) return;
+  const ended = new AbortController();
+  let rejectCurrent: (error: Error) => void = () => undefined;
+  const destroyAfterGrace = (): void => {
+    void slept(clock, graceMs, ended.signal).then((isGraceOver) => {
+      if (!isGraceOver) return;
       socket.destroy();
-      // A socket that is destroyed never calls back for the write that it was busy with.
-      endStep(signal.reason as Error);
+      // A destroyed socket never calls back for the write that it was busy with.
+      rejectCurrent(signal.reason as Error);
     });
   };
-  signal.addEventListener('abort', giveUp, { once: true });
-  const step = (run: (done: (error?: Error | null) => void) => void): Promise<void> =>
+  signal.addEventListener('abort', destroyAfterGrace, { once: true });
+  const completed = (start: (done: (error?: Error | null) => void) => void): Promise<void> =>
     new Promise((resolve, reject) => {
-      endStep = reject;
-      run((error) => {
+      rejectCurrent = reject;
+      start((error) => {
         if (!error) resolve();
         else reject(signal.aborted ? (signal.reason as Error) : outputError(error, name));
       });
     });
   return {
     // Copied: the caller uses the memory again, and a socket may hold on to it.
-    write: (bytes) => step((done) => socket.write(Buffer.from(bytes), done)),
+    write: (bytes) => completed((done) => socket.write(Buffer.from(bytes), done)),
     async end() {
       try {
-        await step((done) => socket.end(done));
+        await completed((done) => socket.end(done));
       } finally {
-        signal.removeEventListener('abort', giveUp);
-        over.abort();
+        signal.removeEventListener('abort', destroyAfterGrace);
+        ended.abort();
         socket.destroy();
       }
     },

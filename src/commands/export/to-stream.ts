@@ -8,46 +8,46 @@ import { counted } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import { writeBookmark } from './bookmark.ts';
 import {
-  type Destination,
   type ExportPlan,
   type ExportRequest,
-  formOf,
+  writerOptionsOf,
   planExport,
-  type Written,
+  type ExportResult,
 } from './plan.ts';
 import { openStreamOutput, standardOutput, type StreamOutput } from './stream-output.ts';
-import { exportLeads } from './walk.ts';
+import { type Destination, exportLeads } from './walk.ts';
 
 /** Writes an export whose bytes cannot be taken back: to stdout, or to a file that is a device or a pipe. */
 export async function exportToStream(
   request: ExportRequest,
   place: Exclude<OutputPlace, { kind: 'file' }> | undefined,
-): Promise<Written> {
+): Promise<ExportResult> {
   const { options, context } = request;
   const { output = '' } = options;
   if (options.resume) throw new UsageError(`--resume: ${output} is no file that can be continued`);
   const startedAt = context.clock.now();
-  const to = place === undefined ? standardOutput(context) : await openStreamOutput(place, output, context);
+  const stream =
+    place === undefined ? standardOutput(context) : await openStreamOutput(place, output, context);
   const plan = await planExport(request, startedAt);
-  await exportLeads(plan, await openDestination(plan, to));
+  await exportLeads(plan, await openDestination(plan, stream));
   return { earlierLeads: 0 };
 }
 
-async function openDestination(plan: ExportPlan, output: StreamOutput): Promise<StreamDestination> {
+async function openDestination(plan: ExportPlan, stream: StreamOutput): Promise<StreamDestination> {
   const { format, gzip } = plan.options;
-  const bytes = watched(output.sink);
+  const bytes = failureKeeping(stream.sink);
   const compression = gzip ? gzipSink(bytes) : undefined;
-  const form = { ...formOf(plan), terminal: output.isTerminal };
-  const records = await recordWriter(format, compression ?? bytes, form);
-  return new StreamDestination(plan, { output, bytes, compression, records });
+  const writerOptions = { ...writerOptionsOf(plan), terminal: stream.isTerminal };
+  const records = await recordWriter(format, compression ?? bytes, writerOptions);
+  return new StreamDestination(plan, { stream, bytes, compression, records });
 }
 
-interface WatchedSink extends ByteSink {
-  /** The failure of a write that was under way when the export was interrupted is reported nowhere else. */
+interface FailureKeepingSink extends ByteSink {
+  /** Throws the failure of the first write that failed: no caller waits for a write that was under way at an interruption. */
   throwIfFailed(): void;
 }
 
-function watched(sink: ByteSink): WatchedSink {
+function failureKeeping(sink: ByteSink): FailureKeepingSink {
   let failure: unknown;
   return {
     async write(bytes) {
@@ -63,22 +63,23 @@ function watched(sink: ByteSink): WatchedSink {
   };
 }
 
+/** `records` writes to `compression` if there is one, which writes to `bytes`, which writes to `stream`. */
 interface Parts {
-  readonly output: StreamOutput;
-  readonly bytes: WatchedSink;
+  readonly stream: StreamOutput;
+  readonly bytes: FailureKeepingSink;
   readonly compression: GzipSink | undefined;
   readonly records: RecordWriter;
 }
 
+/** Writes as it goes, and moves the bookmark when a walk is complete and its leads have left. */
 class StreamDestination implements Destination {
   readonly status: StatusLine | undefined;
   readonly #plan: ExportPlan;
   readonly #parts: Parts;
-  /** Counts the leads of the pages that were written whole. */
-  #written = 0;
+  #leadsOfWholePages = 0;
 
   constructor(plan: ExportPlan, parts: Parts) {
-    this.status = parts.output.isTerminal ? undefined : plan.context.status;
+    this.status = parts.stream.isTerminal ? undefined : plan.context.status;
     this.#plan = plan;
     this.#parts = parts;
   }
@@ -89,7 +90,7 @@ class StreamDestination implements Destination {
 
   async pageEnd(): Promise<void> {
     await this.#parts.records.flush();
-    this.#written = this.#plan.totals.leads;
+    this.#leadsOfWholePages = this.#plan.totals.leads;
   }
 
   async walkEnd(): Promise<void> {
@@ -104,27 +105,27 @@ class StreamDestination implements Destination {
   }
 
   async breakOff(error: unknown, isInterrupted: boolean): Promise<string | undefined> {
-    // The output itself is broken.
     const isReaderGone = error instanceof InterruptedError && error.signal === 'SIGPIPE';
-    if (isReaderGone || (!isInterrupted && error instanceof OutputError)) return undefined;
+    const isOutputBroken = isReaderGone || (!isInterrupted && error instanceof OutputError);
+    if (isOutputBroken) return undefined;
     const leads = await this.#endIncomplete();
     if (leads === 0 && !isInterrupted) return undefined;
     return `${counted(leads, 'lead was', 'leads were')} written; the output is incomplete`;
   }
 
   async close(): Promise<void> {
-    await this.#parts.output.close?.();
+    await this.#parts.stream.close?.();
   }
 
   async #saveBookmark(): Promise<void> {
     const { options, window, account } = this.#plan;
     if (options.bookmark === undefined || window === undefined) return;
     this.#parts.bytes.throwIfFailed();
-    await this.#parts.output.settle?.();
+    await this.#parts.stream.sync?.();
     await writeBookmark(options.bookmark, window.bookmark(account));
   }
 
-  /** Writes what the form allows of the leads that came, and returns how many the output holds. */
+  /** Ends the output after a failure, as far as its format can end early, and returns how many leads it holds. */
   async #endIncomplete(): Promise<number> {
     const { records, compression, bytes } = this.#parts;
     // A workbook without its end cannot be read.
@@ -135,8 +136,8 @@ class StreamDestination implements Destination {
       bytes.throwIfFailed();
       return this.#plan.totals.leads;
     } catch {
-      // The failure that broke the export off is the one to report.
-      return compression === undefined ? this.#written : 0;
+      // Not thrown: the failure that ended the export is the one to report. A compressed file that is cut cannot be read.
+      return compression === undefined ? this.#leadsOfWholePages : 0;
     }
   }
 }

@@ -1,24 +1,53 @@
 import { InterruptedError, KeyRejectedError, LeadsError, messageOf, ServiceError } from '../../errors.ts';
 import { InvalidRecord } from '../../json/scanned-record.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
+import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
+import type { StatusLine } from '../../output/terminal/status-line.ts';
 import { listLeads } from '../../service/listing.ts';
 import { type Listing, mayHelpFromStart } from '../../service/listing-types.ts';
 import { type Position, start } from '../../service/pagers/position.ts';
 import type { Totals } from './checkpoint.ts';
 import { isCompleteWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
-import { type Destination, type ExportPlan, latest, type Publication } from './plan.ts';
+import { type ExportPlan, latest, type Publication } from './plan.ts';
 
+/**
+ * The output of an export: a file that can be resumed until it has its name, or a stream whose bytes cannot be taken back.
+ * `status` shows the progress; it is undefined where the leads themselves appear on the terminal. The walk calls, in this order:
+ * - `begin`
+ * - `position`, before the first walk and before each repetition of it after an outage: where it begins; undefined: at the start
+ * - `write` and `pageEnd` for each page, with the position of the next page, at which a resumed run would begin; undefined: none
+ * - `walkEnd` after the first walk and after each poll, only with `--follow`
+ * - `end`, or `breakOff` after a failure, which keeps as much as it can and returns the sentence that says what is kept
+ * - `close`
+ */
+export interface Destination {
+  readonly status: StatusLine | undefined;
+  begin?(): Promise<void>;
+  position?(): Position | undefined;
+  write(leads: readonly RawLead[]): Promise<void>;
+  pageEnd(next: Position | undefined): Promise<void>;
+  walkEnd(): Promise<void>;
+  end(): Promise<Publication | undefined>;
+  breakOff(error: unknown, isInterrupted: boolean): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads the list of the service once, and with `--follow` again and again, and writes each lead that passes to the destination.
+ * Adds to `plan.totals` as it goes. Throws the error that is to be reported.
+ */
 export const exportLeads = (plan: ExportPlan, destination: Destination): Promise<Publication | undefined> =>
   new LeadExport(plan, destination).run();
 
+/**
+ * `resumeAt` gives the position of a resumed run once the page before `next` is written (default: `next`). `restartedBy` is the
+ * error that made an interrupted export read the list from its first page.
+ */
 interface Reading {
   readonly plan: ExportPlan;
   readonly from?: Position | undefined;
-  /** The position of a resumed run once the page before `next` is written. Default: `next`. */
   readonly resumeAt?: (next: Position) => Position;
-  /** The error that made an interrupted export read the list from its first page. */
   readonly restartedBy?: unknown;
 }
 
@@ -27,7 +56,7 @@ class LeadExport {
   readonly #totals: Totals;
   readonly #destination: Destination;
   readonly #progress: Progress;
-  /** Whether the service has answered the reading that is under way. */
+  /** Whether the service has sent a page in the current reading. */
   #isAnswered = false;
 
   constructor(plan: ExportPlan, destination: Destination) {
@@ -39,53 +68,59 @@ class LeadExport {
 
   async run(): Promise<Publication | undefined> {
     const { options, window, startedAt } = this.#plan;
-    const { follow: every } = options;
+    const { follow: everyMs } = options;
     try {
       await this.#destination.begin?.();
       window?.beginWalk(startedAt);
       // A run that polls repeats its first walk until the service is there; another run tries once.
-      if (every === undefined) await this.#firstWalk();
-      else await outliveOutages(() => this.#firstWalk(), { every, hasWorked: false }, this.#plan.context);
+      if (everyMs === undefined) await this.#firstWalk();
+      else await outliveOutages(() => this.#firstWalk(), { everyMs, hasWorked: false }, this.#plan.context);
       window?.completeWalk();
-      if (every !== undefined) {
+      if (everyMs !== undefined) {
         await this.#destination.walkEnd();
-        await this.#poll(every);
+        await this.#poll(everyMs);
       }
       this.#progress.clear();
       return await this.#destination.end();
     } catch (error) {
       this.#progress.clear();
-      throw await this.#brokenOff(error);
+      throw await this.#breakOff(error);
     } finally {
       await this.#destination.close();
     }
   }
 
-  /** An interrupted export that cannot be completed from where it stopped is read from the first page, whose leads are known. */
+  /**
+   * Reads from where an interrupted export stopped. If the service does not serve the list from there, reads it from its first
+   * page instead: the leads that are written already are dropped by their ids.
+   */
   async #firstWalk(): Promise<void> {
     const plan = this.#plan;
     const from = this.#destination.position?.();
     if (from === undefined || from.style === 'start') return this.#read({ plan, from });
-    // Records without an id would be written again.
-    const canReread = (): boolean => this.#totals.withoutId === 0;
-    // The end that is accepted without a proof must be the end of a walk from the first page.
-    const acceptIncomplete = plan.options.acceptIncomplete && !canReread();
+    // `--accept-incomplete` takes the end of a walk from the first page: an unproven end here leads to that walk, if it can.
+    const acceptIncomplete = plan.options.acceptIncomplete && !this.#canReread;
     try {
       await this.#read({ plan: { ...plan, options: { ...plan.options, acceptIncomplete } }, from });
     } catch (error) {
       const unanswered = this.#isAnswered ? undefined : plan.service;
-      if (!canReread() || !mayHelpFromStart(error, unanswered)) throw error;
-      // A position that a failure or a refusal of the moment kept from being read may be good the next time.
+      if (!this.#canReread || !mayHelpFromStart(error, unanswered)) throw error;
+      // The position may be good the next time if only a failure or a refusal of this moment kept it from being read.
       const isPassing = error instanceof ServiceError || error instanceof KeyRejectedError;
       const retryAt = isPassing ? from : start;
-      // Known leads come after the positions of this reading as well, where a resumed run would not count them.
-      const resumeAt = (next: Position): Position => (canReread() ? retryAt : next);
+      // Not at `next`: a resumed run counts the leads that are new to it, and the ones written before also come after `next`.
+      const resumeAt = (next: Position): Position => (this.#canReread ? retryAt : next);
       await this.#read({ plan, restartedBy: error, resumeAt });
     }
   }
 
-  /** Returns the error to report: a hint of an interruption says what is kept, a note does so beside any other failure. */
-  async #brokenOff(error: unknown): Promise<unknown> {
+  /** Whether the list may be read from its first page once more: records without an id would be written twice. */
+  get #canReread(): boolean {
+    return this.#totals.withoutId === 0;
+  }
+
+  /** Keeps what is written, and returns the error to report: what is kept is the hint of an interruption, else a note. */
+  async #breakOff(error: unknown): Promise<unknown> {
     const { signal, messages } = this.#plan.context;
     const reason: unknown = signal.reason;
     const isInterrupted = signal.aborted && reason instanceof InterruptedError;
@@ -98,36 +133,36 @@ class LeadExport {
   }
 
   /** Writes the leads of one reading to its end or to `--limit`; adds to the totals as it goes. */
-  async #read(reading: Reading): Promise<void> {
-    const { plan, from, restartedBy, resumeAt = (next: Position) => next } = reading;
+  async #read({ plan, from, restartedBy, resumeAt = (next) => next }: Reading): Promise<void> {
     const { options, window } = plan;
-    const { limit } = options;
+    const { limit = Infinity } = options;
     const { messages } = this.#plan.context;
     const totals = this.#totals;
     const destination = this.#destination;
     this.#isAnswered = false;
-    if (limit !== undefined && totals.leads >= limit) return;
+    if (totals.leads >= limit) return;
     const walk = this.#list(plan, from);
     const totalsBefore = { ...totals };
     for await (const batch of walk) {
       this.#isAnswered = true;
-      // A first page that fails as well says nothing of the position.
+      // Only now: if the first page fails as well, the position was not to blame.
       if (restartedBy !== undefined) {
         messages.note(
           'restarted',
           `the interrupted export cannot go on where it stopped, and reads from the first page again: ${messageOf(restartedBy)}`,
         );
       }
-      let leads = batch.leads.filter((lead) => !this.#isLeftOut(lead) && plan.passes(lead));
-      if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
+      const passing = this.#withoutInvalid(batch.leads).filter(plan.passes);
+      for (const lead of passing) if (plan.fields.isSearching) plan.fields.examine(parseLead(lead));
+      const leads = passing.slice(0, limit - totals.leads);
       await destination.write(leads);
       totals.leads += leads.length;
-      if (window !== undefined) for (const lead of leads) window.remember(lead);
+      for (const lead of leads) window?.remember(lead);
       addStatistics(walk, totalsBefore, totals);
-      if (limit !== undefined && totals.leads >= limit) break;
+      if (totals.leads >= limit) break;
       if (batch.next !== undefined) await destination.pageEnd(resumeAt(batch.next));
       else if (batch.last) await destination.pageEnd(undefined);
-      this.#progress.update(totals.leads, limit ?? walk.stats.total);
+      this.#progress.update(totals.leads, options.limit ?? walk.stats.total);
     }
     addStatistics(walk, totalsBefore, totals);
     noteFilters(plan.matcher, messages);
@@ -136,66 +171,63 @@ class LeadExport {
 
   #list(plan: ExportPlan, from: Position | undefined): Listing {
     const { options, query, ids, interruptedRun, window, bookmark } = plan;
-    const hasOnlyIds = this.#totals.withoutId === 0;
+    const { messages } = plan.context;
     return listLeads(plan.service, {
       query,
       pageSize: options.pageSize,
       from,
       concurrency: options.concurrency,
       seen: ids,
-      // A walk that finds records without an id may take what the partial file has for one as none.
-      interruptedRun: hasOnlyIds ? interruptedRun : undefined,
+      // If some records lack an id, the walk may also find none in a record whose id was read from the partial file.
+      interruptedRun: this.#canReread ? interruptedRun : undefined,
       expectedIds: window?.expectedIds(query),
       isKnownList: bookmark !== undefined,
-      goesBackToStart: hasOnlyIds,
+      goesBackToStart: this.#canReread,
       prefetch: options.limit === undefined,
       keepsInvalid: options.skipInvalid,
-      acceptUnproven: unprovenHandler(
-        options.acceptIncomplete,
-        this.#plan.context.messages,
-        options.bookmark !== undefined,
-      ),
+      acceptUnproven: unprovenHandler(options.acceptIncomplete, messages, options.bookmark !== undefined),
     });
   }
 
-  #isLeftOut(lead: RawLead): boolean {
-    if (!(lead instanceof InvalidRecord)) return false;
-    const { readableId, nth, offset } = lead;
+  /** Leaves out the records that are not valid JSON, and names each of them: they come only with `--skip-invalid`. */
+  #withoutInvalid(leads: readonly RawLead[]): RawLead[] {
+    for (const lead of leads) if (lead instanceof InvalidRecord) this.#noteLeftOut(lead);
+    return leads.filter((lead) => !(lead instanceof InvalidRecord));
+  }
+
+  #noteLeftOut({ id = '', readableId, nth, offset }: InvalidRecord): void {
     const place = `lead ${nth} of a page`;
     const name = readableId === undefined ? place : `${readableId} (${place})`;
     this.#totals.leftOut.push(name);
     const why =
       offset === undefined ? 'it holds bytes that are not UTF-8' : `it is not valid JSON at byte ${offset}`;
-    this.#plan.context.messages.note(`left-out-${lead.id ?? ''}`, `left out ${name}: ${why}`);
-    return true;
+    this.#plan.context.messages.note(`left-out-${id}`, `left out ${name}: ${why}`);
   }
 
-  /**
-   * Polls until Ctrl-C, which is the ordinary end, or `--limit`. Every poll reaches back by the overlap; ids that were seen
-   * before are not written again.
-   */
-  async #poll(every: number): Promise<void> {
-    const { limit } = this.#plan.options;
+  async #poll(everyMs: number): Promise<void> {
+    const { limit = Infinity } = this.#plan.options;
     const { clock, signal, messages } = this.#plan.context;
-    const wait = { ms: every, why: 'the next poll', isExpected: true };
+    const wait = { ms: everyMs, why: 'the next poll', isExpected: true };
     try {
-      while (limit === undefined || this.#totals.leads < limit) {
-        await messages.showWait(wait, () => clock.sleep(every, signal));
-        await outliveOutages(() => this.#pollOnce(), { every, hasWorked: true }, this.#plan.context);
+      while (this.#totals.leads < limit) {
+        await messages.showWait(wait, () => clock.sleep(everyMs, signal));
+        await outliveOutages(() => this.#pollOnce(), { everyMs, hasWorked: true }, this.#plan.context);
         await this.#destination.walkEnd();
       }
     } catch (error) {
+      // Ctrl-C is the ordinary end of a run that polls.
       if (!isCtrlC(signal)) throw error;
     }
   }
 
+  /** Asks for the leads since the newest one, and before it by the overlap: a lead may come late. Known ids are dropped. */
   async #pollOnce(): Promise<void> {
     const { ids, window } = this.#plan;
     ids.nextPass();
     window?.beginWalk(this.#plan.context.clock.now());
     const since = latest(this.#plan.query.since, window?.pollSince);
     const plan = { ...this.#plan, query: { ...this.#plan.query, since }, interruptedRun: undefined };
-    // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
+    // A poll asks for less than the first walk, so its positions mean nothing to a resumed run.
     const poll: Reading = { plan, resumeAt: () => start };
     if (await isCompleteWalk(() => this.#read(poll), this.#plan.context)) window?.completeWalk();
   }

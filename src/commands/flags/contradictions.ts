@@ -91,12 +91,10 @@ function rejectSharedStdin({ arguments: args, flags }: Declared, typed: TypedVal
       isSwitch(flag) ? [] : [{ key, name: longName(key, flag), type: flag.type }],
     ),
   ];
-  const readers = places.flatMap(({ key, name, type: { stdin } }) =>
-    [typed[key]]
-      .flat()
-      .filter((text) => stdin !== undefined && text === stdin)
-      .map(() => `${name} ${stdin ?? ''}`),
-  );
+  const readers = places.flatMap(({ key, name, type: { stdin } }) => {
+    const texts = stdin === undefined ? [] : [typed[key]].flat().filter((text) => text === stdin);
+    return texts.map(() => `${name} ${stdin ?? ''}`);
+  });
   if (readers.length < 2) return;
   throw new UsageError(`stdin can be read only once, not for ${readers.join(' and ')}`, {
     hint: 'give a file in place of one of them',

@@ -1,45 +1,55 @@
 import { anyText, type ValueType } from '../../config/value-types.ts';
 
-interface FlagText {
-  /** Its meaning; help adds the choices, the default and so on. */
+/**
+ * - `help`: its meaning; the choices, the default and so on are added when help is shown
+ * - `short`: a letter: `o` is `-o`
+ * - `group`: its heading in help, "Options" by default
+ * - `with`: the flags that it needs, each as it is typed, with a value if only that one will do; `--bookmark | --follow` is one
+ *   or the other
+ * - `without`: the flags that contradict it, each as it is typed: `--until`, `--format json`; an argument by its name
+ */
+interface AnyFlag {
   readonly help?: string | undefined;
-  /** A letter: `o` is `-o`. */
   readonly short?: string | undefined;
-  /** Heading in help, "Options" by default. */
   readonly group?: string;
-  /** Flags that it needs, each as it is typed, with a value where that counts: `--bookmark | --follow` is one or the other. */
   readonly with?: readonly string[];
-  /** Flags that contradict it, each as it is typed: `--until`, `--format json`; an argument by its name. */
   readonly without?: readonly string[];
 }
 
 /** Text or texts by option name, true for a flag without a value, false for `--no-NAME`. */
 export type TypedValues = Readonly<Record<string, unknown>>;
 
-export interface Switch extends FlagText {
-  /** Written as `--no-NAME`; the option is true unless it is given. */
+/**
+ * A flag without a value; its option is a boolean.
+ * - `negated`: it is typed as `--no-NAME`, and the option is true without it
+ * - `shortFor`: it means another flag with a value: `--json` is `--format json`
+ */
+export interface Switch extends AnyFlag {
   readonly negated?: true;
-  /** Means another flag with a value: `--json` is `--format json`. */
   readonly shortFor?: readonly [flag: string, value: string];
 }
 
-export interface ValueFlag<T> extends FlagText {
-  /** Name of the value in help: `<n>`. */
+/**
+ * A flag with a value of type `T`.
+ * - `value`: the name of the value in help: `n` is shown as `<n>`
+ * - `default`: the value without the flag, as a person would type it
+ * - `otherwise`: in words, the meaning of an undefined option
+ * - `bare`: the value of a flag that is typed without one, as `--follow`
+ * - `joined`, only with `bare`: a value must be joined by `=`, so that the word after the flag is never taken for it
+ * - `choicesShown`: false if there are too many choices for help
+ * - `setting`: the setting of the profile that holds without the flag; its environment variable goes before it
+ * - `variable`: an environment variable that holds without the flag, and belongs to no setting
+ */
+export interface ValueFlag<T> extends AnyFlag {
   readonly value: string;
   readonly type: ValueType<T>;
   readonly repeatable?: true;
-  /** The value without the flag, as a person would type it. */
   readonly default?: string;
-  /** In words, the meaning of an undefined option. */
   readonly otherwise?: string | undefined;
   readonly bare?: string;
-  /** With `bare`: a value stands behind `=` only, so that the word after the flag is never taken for one. */
   readonly joined?: true;
-  /** False where the choices are too many for help. */
   readonly choicesShown?: false;
-  /** The setting of the profile that holds without the flag; its environment variable goes before it. */
   readonly setting?: string;
-  /** An environment variable that is no setting's and holds without the flag. */
   readonly variable?: string;
 }
 
@@ -81,13 +91,14 @@ export type ArgumentsOf<A extends Arguments> = { readonly [K in keyof A]: Argume
 
 export const isSwitch = (flag: Flag): flag is Switch => !('type' in flag);
 
-const alike = <F extends Flags>(flags: F, same: Pick<FlagText, 'group' | 'with'>): F =>
-  Object.fromEntries(Object.entries(flags).map(([key, flag]) => [key, { ...flag, ...same }])) as F;
+const withShared = <F extends Flags>(flags: F, shared: Pick<AnyFlag, 'group' | 'with'>): F =>
+  Object.fromEntries(Object.entries(flags).map(([key, flag]) => [key, { ...flag, ...shared }])) as F;
 
-export const inGroup = <const F extends Flags>(group: string, flags: F): F => alike(flags, { group });
+export const inGroup = <const F extends Flags>(group: string, flags: F): F => withShared(flags, { group });
 
-/** Several flags that need the same other one. */
-export const needing = <const F extends Flags>(word: string, flags: F): F => alike(flags, { with: [word] });
+/** Declares several flags that need the same other one, such as `--from`. */
+export const needing = <const F extends Flags>(needed: string, flags: F): F =>
+  withShared(flags, { with: [needed] });
 
 export const orList = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;

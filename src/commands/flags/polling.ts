@@ -11,8 +11,8 @@ export const isCtrlC = ({ aborted, reason }: AbortSignal): boolean =>
   aborted && reason instanceof InterruptedError && reason.signal === 'SIGINT';
 
 /**
- * Makes a note of an unproven end where it is accepted; undefined: such an end is an `IncompleteError`. An accepted walk
- * counts as complete, so a bookmark moves.
+ * The `acceptUnproven` of a listing: with `--accept-incomplete` (`isAccepted`) an unproven end is noted, and counts as complete,
+ * so a bookmark moves. Undefined without it: the listing throws an `IncompleteError`.
  */
 export function unprovenHandler(
   isAccepted: boolean,
@@ -26,12 +26,12 @@ export function unprovenHandler(
   };
 }
 
-/** The messages of runs that warned of an incomplete poll. */
-const warned = new WeakSet<object>();
+/** The runs, each by its `messages`, that have warned of an incomplete poll: one warning a run is enough. */
+const warnedRuns = new WeakSet<object>();
 
 /**
- * Returns false for a later poll that proves nothing: the next poll reaches as far back. The first of them in a run is a
- * warning, also under `--quiet`. Throws every other failure.
+ * Runs a poll that is not the first walk, and returns whether the service proved its end. One that is unproven only costs a
+ * warning, since the next poll reaches as far back. Throws every other failure.
  */
 export async function isCompleteWalk(
   poll: () => Promise<void>,
@@ -42,25 +42,16 @@ export async function isCompleteWalk(
     return true;
   } catch (error) {
     if (!(error instanceof IncompleteError)) throw error;
-    if (!warned.has(messages)) messages.warn(`${error.message}; trying again`);
-    warned.add(messages);
+    if (!warnedRuns.has(messages)) messages.warn(`${error.message}; trying again`);
+    warnedRuns.add(messages);
     return false;
   }
 }
 
-/** In milliseconds, as the service asked: no request leaves earlier anyway. */
-const askedMs = (error: Healing): number =>
-  error instanceof ComeBackError ? Math.min(error.waitMs, longestHoldMs) : 0;
-
-type Healing = ServiceError | DataError;
-
-const heals = (error: unknown, hasWorked: boolean): error is Healing =>
-  error instanceof ServiceError || (hasWorked && error instanceof DataError);
-
 interface Polling {
   /** Between two polls, in milliseconds. */
-  readonly every: number;
-  /** After a good answer, a malformed one may heal as well. */
+  readonly everyMs: number;
+  /** The service has given a good answer before: a malformed one is then an outage, and no wrong address. */
   readonly hasWorked: boolean;
 }
 
@@ -70,25 +61,36 @@ interface Polling {
  */
 export async function outliveOutages<T>(
   step: () => Promise<T>,
-  { every, hasWorked }: Polling,
+  { everyMs, hasWorked }: Polling,
   { clock, signal, messages }: Pick<Service, 'clock' | 'signal' | 'messages'>,
 ): Promise<T> {
-  let awaySince: number | undefined;
+  let outageSince: number | undefined;
   for (;;) {
     try {
       const result = await step();
-      if (awaySince !== undefined) {
-        messages.say(`the service answers again, after ${formatDuration(clock.steady() - awaySince)}`);
+      if (outageSince !== undefined) {
+        messages.say(`the service answers again, after ${formatDuration(clock.steady() - outageSince)}`);
       }
       return result;
     } catch (error) {
-      if (!heals(error, hasWorked) || signal.aborted) throw error;
+      if (!isOutage(error, hasWorked) || signal.aborted) throw error;
       const why = error.message;
-      const ms = Math.max(every, askedMs(error));
-      const when = ms > every ? `in ${formatDuration(ms)}` : `every ${formatSeconds(every)}`;
-      if (awaySince === undefined || ms > every) messages.say(`${why}; trying again ${when}`);
-      awaySince ??= clock.steady();
-      await messages.showWait({ ms, why, isExpected: true }, () => clock.sleep(ms, signal));
+      const requestedMs = requestedWaitMs(error);
+      const isLonger = requestedMs > everyMs;
+      const waitMs = isLonger ? requestedMs : everyMs;
+      const when = isLonger ? `in ${formatDuration(waitMs)}` : `every ${formatSeconds(everyMs)}`;
+      if (outageSince === undefined || isLonger) messages.say(`${why}; trying again ${when}`);
+      outageSince ??= clock.steady();
+      await messages.showWait({ ms: waitMs, why, isExpected: true }, () => clock.sleep(waitMs, signal));
     }
   }
 }
+
+type OutageError = ServiceError | DataError;
+
+const isOutage = (error: unknown, hasWorked: boolean): error is OutageError =>
+  error instanceof ServiceError || (hasWorked && error instanceof DataError);
+
+/** How long the service asked to wait (`Retry-After`); the client holds requests back as long, and no longer than its limit. */
+const requestedWaitMs = (error: OutageError): number =>
+  error instanceof ComeBackError ? Math.min(error.waitMs, longestHoldMs) : 0;

@@ -24,13 +24,13 @@ export async function resolveInbox(
   context: InboxContext,
 ): Promise<InboxLocation> {
   const { env, paths, messages } = context;
-  const typed = flags.inbox ?? inEnvironment(env);
-  if (typed === undefined) return ownInbox(profile, paths);
-  const file = typed.startsWith('@') ? typed.slice(1) : undefined;
-  const place = file === undefined ? typed : await urlOfFile(file, context);
-  if (place === ':memory:') return place;
-  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place) ?? [];
-  if (scheme === undefined) return resolve(place);
+  const place = flags.inbox ?? inEnvironment(env);
+  if (place === undefined) return ownInbox(profile, paths);
+  const file = place.startsWith('@') ? place.slice(1) : undefined;
+  const pathOrUrl = file === undefined ? place : await urlOfFile(file, context);
+  if (pathOrUrl === ':memory:') return pathOrUrl;
+  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(pathOrUrl) ?? [];
+  if (scheme === undefined) return resolve(pathOrUrl);
   if (!/^postgres(ql)?$/i.test(scheme)) {
     // The URL is not quoted, since it may hold a password.
     const message = `${flags.inbox === undefined ? 'LEADS_INBOX' : '--inbox'} is a URL of ${scheme}://`;
@@ -38,12 +38,8 @@ export async function resolveInbox(
     throw flags.inbox === undefined ? new ConfigError(message, { hint }) : new UsageError(message, { hint });
   }
   const { databaseLocation } = await import('../../inbox/postgres/connection/database-location.ts');
-  const options = {
-    env,
-    platform: context.platform,
-    warn: (warning: Problem) => messages.warn(noteText(warning)),
-  };
-  const location = { ...databaseLocation(place, options), file };
+  const warn = (warning: Problem): void => messages.warn(noteText(warning));
+  const location = { ...databaseLocation(pathOrUrl, { env, platform: context.platform, warn }), file };
   if (file === undefined && flags.inbox !== undefined && location.url.password !== undefined) {
     messages.note(
       'inbox-password',
@@ -53,15 +49,20 @@ export async function resolveInbox(
   return location;
 }
 
-/** The environment for programs that are started, without the variables that may hold the password of this inbox. */
+/**
+ * The environment for programs that are started. It lacks the variables that give the password of this inbox: a database whose
+ * URL is in a file, or holds no password, takes it from `PGPASSWORD` or from the file of `PGPASSFILE`.
+ */
 export function withoutInboxPassword({ inbox }: InboxFlags, env: Context['env']): Context['env'] {
   const place = inbox ?? inEnvironment(env) ?? '';
-  if (!/^(@|postgres(ql)?:\/\/(?![^/@]*:[^/@]+@))/i.test(place)) return env;
+  const isDatabase = /^(@|postgres(ql)?:\/\/)/i.test(place);
+  const holdsPassword = /^\w+:\/\/[^/@]*:[^/@]+@/.test(place);
+  if (!isDatabase || holdsPassword) return env;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PGPASS(WORD|FILE)$/.test(name)));
 }
 
 /** The flags that name the same inbox, for a command line in a message; they start with a space. */
-export function inboxWords({ inbox }: InboxFlags, location: string): string {
+export function inboxFlagsText({ inbox }: InboxFlags, location: string): string {
   if (inbox === undefined) return '';
   // The location has no password, which the flag may have.
   return ` --inbox ${shellWord(/^postgres(ql)?:/i.test(inbox) ? location : inbox)}`;

@@ -10,7 +10,10 @@ import { explainFailure } from '../../sender/explain-failure.ts';
 import { authorityFor, authorityPath } from '../../tls/local-authority.ts';
 import type { TrustOptions } from './delivery-flags.ts';
 
-/** A receiver that may be delivered to, and how to reach it. */
+/**
+ * A receiver that may be delivered to, and how to reach it: `isLocal` says that it is on this machine, and `caFile` is for `curl
+ * --cacert`, undefined if curl's own authorities do.
+ */
 export type ResolvedTarget = Awaited<ReturnType<typeof resolveTarget>>;
 
 /**
@@ -37,10 +40,8 @@ export async function resolveTarget(
   const typedAuthority = ca === undefined ? undefined : await readCertificates(ca);
   return {
     url,
-    /** It is on this machine. */
     isLocal,
     trust: { authorities: [localAuthority, typedAuthority].filter((pem) => pem !== undefined), insecure },
-    /** For `curl --cacert`; undefined: curl's own authorities do. */
     caFile: ca ?? (localAuthority === undefined ? undefined : authorityPath(paths.dataDir)),
     proxy: proxyFor(url, env),
   };
@@ -54,9 +55,9 @@ async function readCertificates(file: string): Promise<string> {
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
     const authority = `the authority in ${file}`;
+    const isSystemError = /^E[A-Z]+$/.test(code);
     const noPem = `cannot read ${authority}: it holds no certificate in PEM`;
-    const message = /^E[A-Z]+$/.test(code) ? unreadable(authority, cause) : noPem;
-    throw new ConfigError(message, { option: 'ca', cause });
+    throw new ConfigError(isSystemError ? unreadable(authority, cause) : noPem, { option: 'ca', cause });
   }
 }
 
@@ -65,28 +66,25 @@ export const whyNotAcknowledged = (result: PostResult): string =>
   explainFailure(result.ok ? { status: result.status } : { error: result.code });
 
 /** The error of a run in which no attempt was answered; `result` is that of the first one. */
-export function notReached(result: PostResult, { url, proxy }: ResolvedTarget): ServiceError {
+export function notReached(result: PostResult, target: ResolvedTarget): ServiceError {
+  const { url, proxy } = target;
   const through = proxy === undefined ? '' : ` through the proxy ${proxy.host}`;
   return new ServiceError(`${url.origin} was not reached${through}: ${whyNotAcknowledged(result)}`, {
-    hint: hintFor(result, url, proxy),
+    hint: hintFor(result, target),
   });
 }
 
-function hintFor(
-  result: PostResult,
-  { protocol, hostname }: URL,
-  proxy: URL | undefined,
-): string | undefined {
+function hintFor(result: PostResult, { url, isLocal, proxy }: ResolvedTarget): string | undefined {
   const code = result.ok ? '' : result.code;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use a host name that its certificate names';
   if (code === 'CERT_HAS_EXPIRED') return 'renew the certificate';
   if (/CERT|SIGNATURE|ISSUER/.test(code)) {
-    const local = isLoopback(hostname) ? ', or take any certificate of this machine with --insecure' : '';
-    return `name the authority that issued it with --ca FILE${local}`;
+    const insecure = isLocal ? ', or take any certificate of this machine with --insecure' : '';
+    return `name the authority that issued it with --ca FILE${insecure}`;
   }
   if (proxy !== undefined) return 'the proxy comes from the environment; NO_PROXY lists hosts that need none';
   if (code === 'ECONNREFUSED') return "is the receiver running? 'leads listen' is one to try with";
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER')
     return 'if it speaks plain HTTP, use http://';
-  return code === 'ECONNRESET' && protocol === 'http:' ? 'if it speaks TLS, use https://' : undefined;
+  return code === 'ECONNRESET' && url.protocol === 'http:' ? 'if it speaks TLS, use https://' : undefined;
 }

@@ -63,9 +63,5 @@ export const acceptIncompleteFlag = {
 } satisfies Flags;
 
 export const fieldsFlag = {
-  fields: {
-    value: 'list',
-    type: fieldList,
-    help: 'only these, such as id,contact.email',
-  },
+  fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
 } satisfies Flags;

@@ -23,10 +23,10 @@ export async function leadPrinter(options: ListOptions, context: Context): Promi
   return format === 'table' ? tablePrinter(options, context) : recordPrinter(options, format, context);
 }
 
-/** With `--watch`, columns are as wide as these last rows need as well. */
-const rowsAbove = 20;
-
-/** Draws a table as a whole, so that its columns fit; with `--watch`, each group of new leads is one. */
+/**
+ * Draws a table as a whole, so that its columns fit. With `--watch`, the new leads of each poll are added to it: they are drawn
+ * together with the last rows above, so that the columns stay as wide, and of that only the added lines are printed.
+ */
 async function tablePrinter(
   { fields, watch, zone = 'UTC' }: ListOptions,
   context: Context,
@@ -39,12 +39,12 @@ async function tablePrinter(
     const text = `the terminal is too narrow for ${heads.join(', ')}; --format ndjson shows all`;
     context.messages.note('narrow', text);
   };
-  let above: string[][] = [];
+  let rowsAbove: string[][] = [];
   return {
     async print(leads) {
       if (leads.length === 0) return;
       const added = rowsOf(leads, columns, zone);
-      const rows = [...above, ...added];
+      const rows = [...rowsAbove, ...added];
       const heads = columns.map(({ head }) => head);
       const text = renderTable(heads, rows, {
         ...fitting(fields, rows),
@@ -55,11 +55,13 @@ async function tablePrinter(
         onDrop: noteDropped,
       });
       const lines = text.split(/(?<=\n)/);
-      await write(stdout, above.length === 0 ? text : lines.slice(-added.length).join(''));
-      if (watch !== undefined) above = rows.slice(-rowsAbove);
+      await write(stdout, rowsAbove.length === 0 ? text : lines.slice(-added.length).join(''));
+      if (watch !== undefined) rowsAbove = rows.slice(-mostRowsAbove);
     },
   };
 }
+
+const mostRowsAbove = 20;
 
 async function recordPrinter(
   { fields, watch }: ListOptions,
@@ -81,10 +83,10 @@ async function recordPrinter(
   };
 }
 
+/** A cell shows the first of the `paths` that a lead has. `isId`: a lead without any has the id that the listing found. */
 interface Column {
   readonly head: string;
   readonly paths: readonly string[];
-  /** For a lead without this field, the id of the listing is shown. */
   readonly isId?: true;
 }
 
@@ -101,7 +103,7 @@ const standardColumns: readonly Column[] = [
 ];
 
 /** People search for these, or copy them, as a whole. */
-const wholeColumns = ['ID', 'CREATED', 'STATUS'];
+const cutLast = ['ID', 'CREATED', 'STATUS'];
 
 /** A narrow terminal omits these columns, in this order. */
 const narrowing: readonly NarrowingStep[] = [
@@ -116,21 +118,16 @@ const narrowing: readonly NarrowingStep[] = [
 ];
 
 /**
- * Returns how a table of leads fits a narrow terminal. With `--fields` the last of them go first, ids and
- * times (as `rows` show them) stay whole, and the first field always stays.
+ * Returns how a table of leads fits a narrow terminal. With `--fields`, times are shortened first, then the last field is omitted
+ * first, and the first one never; ids and times, which are recognized in `rows`, are cut last.
  */
 function fitting(fields: readonly string[] | undefined, rows: readonly (readonly string[])[]): FitOptions {
-  if (fields === undefined) return { cutLast: wholeColumns, narrowing };
+  if (fields === undefined) return { cutLast, narrowing };
   const times = fields.filter((_, i) => rows.some((row) => isTime(row[i] ?? '')));
+  const droppable = fields.slice(1).reverse();
   return {
     cutLast: [...times, 'id'],
-    narrowing: [
-      ...times.map((shorten) => ({ shorten })),
-      ...fields
-        .slice(1)
-        .reverse()
-        .map((drop) => ({ drop })),
-    ],
+    narrowing: [...times.map((shorten) => ({ shorten })), ...droppable.map((drop) => ({ drop }))],
   };
 }
 

@@ -31,7 +31,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   const { leads, count, remainder, startedAt } =
     watch === undefined
       ? await read()
-      : await outliveOutages(read, { every: watch, hasWorked: false }, context);
+      : await outliveOutages(read, { everyMs: watch, hasWorked: false }, context);
   await print(watch === undefined ? leads : oldestFirst(leads));
   await printer.end?.();
   noteFilters(matcher, context.messages);

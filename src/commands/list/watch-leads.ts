@@ -73,7 +73,7 @@ export async function watchLeads(
   };
   const readNew = async (): Promise<RawLead[]> => {
     newLeads = [];
-    await outliveOutages(poll, { every, hasWorked: true }, context);
+    await outliveOutages(poll, { everyMs: every, hasWorked: true }, context);
     return oldestFirst(newLeads);
   };
   const wait = { ms: every, why: 'the next poll', isExpected: true };

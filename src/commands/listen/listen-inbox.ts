@@ -17,31 +17,37 @@ import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import { inboxWords, isInboxNamed, resolveInbox } from '../flags/resolve-inbox.ts';
+import { inboxFlagsText, isInboxNamed, resolveInbox } from '../flags/resolve-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 import { certificateFor } from './certificate.ts';
 import type { ListenOptions } from './command.ts';
-import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
+import { canBeReread, type RenewedFiles } from './renewed-files.ts';
 
+/** `attemptMs`: the longest time of an attempt at a target. */
 interface ListenInboxParts {
   readonly namedLocation: InboxLocation | undefined;
   readonly verifier: Verifier;
   readonly targets: readonly Target[];
-  /** How long an attempt at a target lasts at most, in milliseconds. */
   readonly attemptMs: number;
 }
 
-/** The inbox that a run continues; undefined for one that gets an inbox of its own. */
-export const namedInbox = async (
+/**
+ * The inbox that a run continues: the one that is named, or else the profile's own. Undefined for a run that is for a test and
+ * names none: it gets a new inbox in a temporary directory, so that no test meets the leads of another.
+ */
+export async function namedInbox(
   flags: ListenOptions,
   settings: Settings,
   context: Context,
-): Promise<InboxLocation | undefined> => {
-  const isNamed = !isForTests(flags) || isInboxNamed(flags, context.env);
-  return isNamed ? resolveInbox(flags, settings, context) : undefined;
-};
+): Promise<InboxLocation | undefined> {
+  const isTemporary = isForTests(flags) && !isInboxNamed(flags, context.env);
+  return isTemporary ? undefined : resolveInbox(flags, settings, context);
+}
 
-/** Opens the inbox of one run. Throws a `ConfigError` when it cannot be opened. */
+/**
+ * Opens the inbox of one run. A run without an end waits for the database of the inbox, and answers 503 meanwhile. Throws a
+ * `ConfigError` when the inbox cannot be opened.
+ */
 export async function openListenInbox(
   flags: ListenOptions,
   context: Pick<Context, 'paths' | 'clock' | 'signal' | 'messages'>,
@@ -51,33 +57,31 @@ export async function openListenInbox(
   const location = namedLocation ?? (await createTemporaryInbox());
   const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
     openInbox({ ...inboxRequirements(verifier, targets, attemptMs), location, clock, warn });
-  const isShort = flags.for !== undefined || flags.count !== undefined;
-  const inbox = isShort
+  const hasEnd = flags.for !== undefined || flags.count !== undefined;
+  const inbox = hasEnd
     ? await open((warning) => messages.warn(noteText(warning)))
     : await openOnceThere(location, open, context, {
         message: ', and answers 503 meanwhile',
         begin: (whyNotReady) => answerMeanwhile(flags, context, whyNotReady),
       });
+  const inboxFlags = inboxFlagsText(flags, inbox.location);
+  noteNewTargets(inbox, inboxFlags, messages);
   try {
-    await noteWaiting(inbox, inboxWords(flags, inbox.location), messages);
+    await noteUndelivered(inbox, inboxFlags, messages);
   } catch (error) {
-    // It is only said, and leads are taken all the same.
+    // Only the notes are lacking: deliveries are received all the same.
     if (!(error instanceof DataError)) throw error;
     messages.warn(`what waits for a target is not known: ${messageOf(error)}`);
   }
-  return {
-    inbox,
-    location,
-    credentials: await credentialFile(location),
-  };
+  return { inbox, location, credentials: await credentialFile(location) };
 }
 
-/** Answers that are under way get so long, in milliseconds. */
+/** Answers that are under way have this time when the servers for the meantime are closed. */
 const closeMs = 500;
 
 /**
- * Answers deliveries and probes with 503 until the function that it resolves to is called. On the addresses that the receiver
- * will have; a port that the system chooses is not known to anybody yet.
+ * Answers deliveries and probes with 503, at the addresses that the receiver will have, until the function that it resolves to
+ * is called. With port 0 there is nothing to answer: no sender can know a port that the system has yet to choose.
  */
 async function answerMeanwhile(
   { host, port, admin, ...flags }: ListenOptions,
@@ -111,9 +115,10 @@ async function answerMeanwhile(
   return close;
 }
 
+/** The file of `--inbox @FILE`, whose password may be renewed; undefined for any other inbox. */
 async function credentialFile(location: InboxLocation): Promise<RenewedFiles | undefined> {
   const file = typeof location === 'string' ? undefined : location.file;
-  if (typeof location === 'string' || file === undefined || !(await isReadAgain(file))) return undefined;
+  if (typeof location === 'string' || file === undefined || !(await canBeReread(file))) return undefined;
   const subject = 'the credentials of the inbox were';
   const { renewCredentials } = await import('../../inbox/postgres/open-session.ts');
   const use = async ([url]: readonly Buffer[]): Promise<string | undefined> =>
@@ -123,43 +128,53 @@ async function credentialFile(location: InboxLocation): Promise<RenewedFiles | u
   return { subject, paths: [file], use };
 }
 
-/** A run for a test gets a new inbox, but still on disk; any other continues the one that the last run used. */
 const isForTests = ({ count, for: forMs, verify }: ListenOptions): boolean =>
   count !== undefined || forMs !== undefined || !verify;
 
-/**
- * Says what this run will not deliver: what is dead, what waits for a target of another run, such as an app at another address,
- * its port included, and leads that came before a target was added. `where`: the flags that name this inbox.
- */
-async function noteWaiting(
-  inbox: Pick<Inbox, 'targetCounts' | 'newTargets'>,
-  where: string,
+const isForward = (target: string): boolean => target.startsWith('forward ');
+
+/** Names the targets that do not get the leads of before. `inboxFlags`: those that name this inbox, for a command in a note. */
+function noteNewTargets(
+  { newTargets }: Pick<Inbox, 'newTargets'>,
+  inboxFlags: string,
   messages: Pick<Context['messages'], 'note'>,
-): Promise<void> {
-  for (const target of inbox.newTargets) {
-    const older = target.startsWith('forward ')
-      ? `: 'leads inbox retry ID --to URL${where}' sends an older one`
+): void {
+  for (const target of newTargets) {
+    const older = isForward(target)
+      ? `: 'leads inbox retry ID --to URL${inboxFlags}' sends an older one`
       : '';
     messages.note(`new ${target}`, `${target} is new to this inbox, and gets new leads only${older}`);
   }
+}
+
+/**
+ * Counts the leads that this run will not deliver: those that are dead for its targets, and those that wait for a target of
+ * another run, such as an app that has another address or port now.
+ */
+async function noteUndelivered(
+  inbox: Pick<Inbox, 'targetCounts'>,
+  inboxFlags: string,
+  messages: Pick<Context['messages'], 'note'>,
+): Promise<void> {
   for (const { target, waiting, dead, isOwn } of await inbox.targetCounts()) {
     if (isOwn && dead > 0) {
       const leads = counted(dead, 'lead is', 'leads are');
       messages.note(
         `dead ${target}`,
-        `${leads} dead for ${target}: 'leads inbox retry --pending${where}' has this receiver try again`,
+        `${leads} dead for ${target}: 'leads inbox retry --pending${inboxFlags}' has this receiver try again`,
       );
     }
     if (isOwn) continue;
-    const leads = counted(waiting + dead, 'lead waits', 'leads wait');
-    const next = target.startsWith('forward ')
-      ? `'leads inbox retry --pending --to URL${where}' delivers ${waiting + dead === 1 ? 'it' : 'them'} to the address that the app has now`
+    const undelivered = waiting + dead;
+    const leads = counted(undelivered, 'lead waits', 'leads wait');
+    const next = isForward(target)
+      ? `'leads inbox retry --pending --to URL${inboxFlags}' delivers ${undelivered === 1 ? 'it' : 'them'} to the address that the app has now`
       : 'a run that has that target tries again';
     messages.note(`waiting ${target}`, `${leads} for ${target}, which is no target of this run: ${next}`);
   }
 }
 
-/** Makes a directory for the inbox of this run in the system's temporary one, where it stays for people who look at it. */
+/** The inbox stays after the run, for a person who looks at it. */
 async function createTemporaryInbox(): Promise<string> {
   const parent = tmpdir();
   try {
@@ -172,14 +187,17 @@ async function createTemporaryInbox(): Promise<string> {
   }
 }
 
-/** `--retain`: drops deliveries that are older than that, now and from time to time, until `signal` aborts. */
+const shortestPauseMs = 60_000;
+const longestPauseMs = 3_600_000;
+
+/** `--retain`: drops deliveries that are older than `retainMs`, now and from time to time, until `signal` aborts. */
 export async function dropOldDeliveries(
   inbox: Pick<Inbox, 'prune'>,
   retainMs: number,
   { clock, messages }: Pick<Context, 'clock' | 'messages'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const pauseMs = Math.min(3_600_000, Math.max(60_000, retainMs / 10));
+  const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, retainMs / 10));
   do {
     try {
       await inbox.prune(clock.now() - retainMs);

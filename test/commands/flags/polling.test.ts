@@ -25,7 +25,7 @@ it.each([
       : Promise.reject(new ComeBackError(limited, waitMs, clock.now() + waitMs));
   };
   const context = { clock, messages, signal: new AbortController().signal } as unknown as Service;
-  expect(await outliveOutages(poll, { every: 30_000, hasWorked: true }, context)).toBe(2);
+  expect(await outliveOutages(poll, { everyMs: 30_000, hasWorked: true }, context)).toBe(2);
   expect(said[0]).toMatch(shown === undefined ? /trying again every 30s?/ : `; trying again in ${shown}`);
   expect(clock.sleeps).toEqual([waits]);
 });
