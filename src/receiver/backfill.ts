@@ -53,7 +53,7 @@ export async function backfill(options: BackfillOptions): Promise<void> {
   }
 }
 
-export type RoundEnd =
+type RoundEnd =
   | { readonly kind: 'complete' }
   | { readonly kind: 'unproven'; readonly reason: Problem }
   | { readonly kind: 'failed'; readonly error: unknown }

@@ -20,10 +20,7 @@ const listFlags = {
 export type InboxListOptions = OptionsOf<typeof listFlags>;
 
 const showArgs = {
-  id: {
-    type: text,
-    help: 'of the lead, or the number of a delivery in the list',
-  },
+  id: { type: text, help: 'of the lead, or the number of a delivery in the list' },
 } satisfies Arguments;
 
 const showFlags = {
@@ -152,12 +149,7 @@ export default commandGroup({
       flags: retryFlags,
       everyday: ['pending', 'to', 'json'],
       exits: { 6: '', 7: 'a lead was not taken, or still waits' },
-      output: [
-        {
-          what: 'one for each lead',
-          fields: members('leadId ok answer durationMs at insteadOf'),
-        },
-      ],
+      output: [{ what: 'one for each lead', fields: members('leadId ok answer durationMs at insteadOf') }],
       examples: [
         'leads inbox retry --pending',
         'leads inbox retry --pending --to http://localhost:3000/webhook',

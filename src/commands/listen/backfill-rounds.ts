@@ -9,11 +9,12 @@ import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { DeliveryOutput } from './print.ts';
 import type { ListenSession } from './session.ts';
 
+/** Resolves when the run stops, or after the only round: with its error if the key of the service could not be had. */
 type RunRounds = (receiver: Receiver, output: DeliveryOutput) => Promise<ConfigError | undefined>;
 
 /**
- * `--backfill`: gives the function that runs and reports the rounds, or undefined without the flag. That resolves when the run
- * stops, or after the only round: with its error where no key could be had. Throws a `ConfigError` for settings that cannot work.
+ * `--backfill`: returns the function that runs and reports the rounds, or undefined without the flag. Throws a `ConfigError` for
+ * settings that cannot work.
  */
 export function backfillRounds(session: ListenSession): RunRounds | undefined {
   const { flags, settings, context, inbox, note, stop } = session;
@@ -24,64 +25,89 @@ export function backfillRounds(session: ListenSession): RunRounds | undefined {
   rejectForeignHeaders(settings, settings.account().baseUrl);
   const service = openedOnce(context, signal);
   return async (receiver, output) => {
-    let noKey: ConfigError | undefined;
-    const isNews = roundSayer(messages);
+    let keyError: ConfigError | undefined;
+    const reporter = new RoundReporter(messages);
     await backfill({
       ...{ service, inbox, receiver, clock, signal, note, windowMs, everyMs },
       async onRound(round) {
         const { end } = round;
-        if (everyMs === undefined && end.kind === 'failed' && end.error instanceof ConfigError)
-          noKey = end.error;
-        if (isNews(round)) await output.backfill(round);
+        const isOnlyRound = everyMs === undefined;
+        if (isOnlyRound && end.kind === 'failed' && end.error instanceof ConfigError) keyError = end.error;
+        reporter.report(round);
+        if (isPrinted(round)) await output.backfill(round);
       },
     });
-    return noKey;
+    return keyError;
   };
 }
 
-/** The command that gives the key runs in a round: deliveries need none, and what the command asks may be away. */
+/**
+ * Opens the service in the first round that can, and not before the receiver: the command of the profile that gives the key may
+ * fail for a while, and deliveries need no key.
+ */
 function openedOnce(context: Context, signal: AbortSignal): () => Promise<Service> {
   const untilStopped = Object.create(context, { signal: { value: signal } }) as Context;
   let service: Service | undefined;
   return async () => (service ??= await openService(untilStopped));
 }
 
+/** Whether a round changed the inbox, or tried to, or was the first that read the whole list. */
+function hasNews({ number, end, fetched, notStored }: BackfillRound): boolean {
+  const isWholeList = end.kind === 'complete' || end.kind === 'unproven';
+  return fetched + notStored > 0 || (number === 1 && isWholeList);
+}
+
+const isPrinted = (round: BackfillRound): boolean =>
+  hasNews(round) || round.end.kind === 'failed' || round.end.kind === 'unproven';
+
 /**
- * Reports the rounds of `--backfill` on stderr: a round that changed nothing is silent, and each cause is named once. Returns
- * whether the round is worth a line on stdout: the first one, one that brought something, or one that failed.
+ * Reports the rounds on stderr: a round without news is silent, and each cause of a failure or a doubt is named once. `#outage` has
+ * the cause of the last round's failure, and when the first of the failed rounds in a row began, in ms.
  */
-function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillRound) => boolean {
-  const unproven = new Set<string>();
-  let failing: { readonly cause: string; readonly since: number } | undefined;
-  return (round) => {
-    const { number, end, startedAt, durationMs, everyMs, fetched, notStored } = round;
-    const isInterrupted = end.kind === 'interrupted';
-    const isIncomplete = end.kind === 'failed' || end.kind === 'unproven';
-    if (end.kind === 'failed') {
-      const { message, hint } = describe(end.error);
-      // An outage is one cause, in whichever form it shows.
-      const cause = end.error instanceof ServiceError ? 'outage' : withoutNumbers(message);
-      const next = everyMs === undefined ? '' : `; trying again every ${formatSeconds(everyMs)}`;
-      if (failing?.cause !== cause)
-        messages.warn(noteText({ message: `the backfill ended early: ${message}${next}`, hint }));
-      failing = { cause, since: failing?.since ?? startedAt };
-    } else if (failing !== undefined && !isInterrupted) {
-      const awayMs = startedAt + durationMs - failing.since;
-      messages.say(`the backfill works again, after ${formatDuration(awayMs)}`);
-      failing = undefined;
+class RoundReporter {
+  readonly #messages: Pick<Messages, 'say' | 'warn'>;
+  readonly #unprovenCauses = new Set<string>();
+  #outage: { readonly cause: string; readonly since: number } | undefined;
+
+  constructor(messages: Pick<Messages, 'say' | 'warn'>) {
+    this.#messages = messages;
+  }
+
+  report(round: BackfillRound): void {
+    const { end } = round;
+    if (end.kind === 'failed') this.#reportFailure(end.error, round);
+    else if (end.kind !== 'interrupted') this.#reportRecovery(round);
+    if (end.kind === 'unproven') this.#reportDoubt(end.reason.message);
+    if (!hasNews(round)) return;
+    const how = { complete: '', unproven: '', failed: ', ended early', interrupted: ', interrupted' }[
+      end.kind
+    ];
+    this.#messages.say(`backfill: ${counted(round)}${how}`);
+  }
+
+  #reportFailure(error: unknown, { startedAt, everyMs }: BackfillRound): void {
+    const { message, hint } = describe(error);
+    // The service fails in many ways during one outage, which is one cause.
+    const cause = error instanceof ServiceError ? 'outage' : withoutNumbers(message);
+    const next = everyMs === undefined ? '' : `; trying again every ${formatSeconds(everyMs)}`;
+    if (this.#outage?.cause !== cause) {
+      this.#messages.warn(noteText({ message: `the backfill ended early: ${message}${next}`, hint }));
     }
-    if (end.kind === 'unproven') {
-      const { message } = end.reason;
-      const cause = withoutNumbers(message);
-      if (!unproven.has(cause)) messages.warn(`the backfill may lack leads: ${message}`);
-      unproven.add(cause);
-    }
-    const isFirst = number === 1 && (end.kind === 'complete' || end.kind === 'unproven');
-    const isNews = fetched + notStored > 0 || isFirst;
-    const how = isInterrupted ? ', interrupted' : end.kind === 'failed' ? ', ended early' : '';
-    if (isNews) messages.say(`backfill: ${counted(round)}${how}`);
-    return isNews || isIncomplete;
-  };
+    this.#outage = { cause, since: this.#outage?.since ?? startedAt };
+  }
+
+  #reportRecovery({ startedAt, durationMs }: BackfillRound): void {
+    if (this.#outage === undefined) return;
+    const outageMs = startedAt + durationMs - this.#outage.since;
+    this.#messages.say(`the backfill works again, after ${formatDuration(outageMs)}`);
+    this.#outage = undefined;
+  }
+
+  #reportDoubt(message: string): void {
+    const cause = withoutNumbers(message);
+    if (!this.#unprovenCauses.has(cause)) this.#messages.warn(`the backfill may lack leads: ${message}`);
+    this.#unprovenCauses.add(cause);
+  }
 }
 
 function counted({ fetched, known: duplicates, notStored }: BackfillRound): string {

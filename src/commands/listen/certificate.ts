@@ -5,7 +5,7 @@ import type { CertificatePair } from '../../tls/issue-certificate.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { checkCertificate, readUserCertificate } from '../../tls/user-certificate.ts';
 import type { ListenOptions } from './command.ts';
-import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
+import { canBeReread, type RenewedFiles } from './renewed-files.ts';
 
 export interface Certificate {
   /** PEM; undefined for plain HTTP. */
@@ -14,7 +14,7 @@ export interface Certificate {
   readonly caPath: string | undefined;
 }
 
-/** The certificate of `--cert` and `--key`, or one of the local authority, which makes a new one where the last is about to expire. */
+/** The certificate of `--cert` and `--key`, or one of the local authority, which is renewed if it is about to expire. */
 export async function certificateFor(
   { http, cert, key }: Pick<ListenOptions, 'http' | 'cert' | 'key'>,
   { paths, clock }: Pick<Context, 'paths' | 'clock'>,
@@ -27,13 +27,14 @@ export async function certificateFor(
   return { tls: { certPem, keyPem }, caPath };
 }
 
-/** Between two checks, in milliseconds: certificates are renewed days before they expire. */
+/** An hour: certificates are renewed days before they expire. */
 const checkEveryMs = 3_600_000;
 
-const renewed = 'the certificate was renewed: new connections get the new one';
+const renewedMessage = 'the certificate was renewed: new connections get the new one';
 
 type UseCertificate = (pair: CertificatePair) => void;
 
+/** Renews a certificate of the local authority until `signal` aborts; ends at once for any other certificate. */
 export async function renewOwnCertificate(
   { tls, caPath }: Certificate,
   use: UseCertificate,
@@ -41,20 +42,21 @@ export async function renewOwnCertificate(
   signal: AbortSignal,
 ): Promise<void> {
   if (caPath === undefined) return;
-  for (let inUse = tls?.certPem; await slept(clock, checkEveryMs, signal);) {
+  let certInUse = tls?.certPem;
+  while (await slept(clock, checkEveryMs, signal)) {
     try {
       const next = await ensureAuthority(paths.dataDir, clock);
-      if (next.certPem === inUse) continue;
+      if (next.certPem === certInUse) continue;
       use(next);
-      inUse = next.certPem;
-      messages.note('renewed', renewed);
+      certInUse = next.certPem;
+      messages.note('renewed', renewedMessage);
     } catch (error) {
       messages.note('not renewed', `the certificate was not renewed: ${describe(error).message}`);
     }
   }
 }
 
-/** The files of `--cert` and `--key`; undefined where they cannot be read again. */
+/** The files of `--cert` and `--key`, which are used again when they change; undefined if they cannot be read twice. */
 export async function certificateFiles(
   { tls }: Certificate,
   use: UseCertificate,
@@ -62,19 +64,19 @@ export async function certificateFiles(
   clock: Pick<Context['clock'], 'now'>,
 ): Promise<RenewedFiles | undefined> {
   if (cert === undefined || key === undefined) return undefined;
-  if (!(await isReadAgain(cert)) || !(await isReadAgain(key))) return undefined;
-  let inUse = tls;
+  if (!(await canBeReread(cert)) || !(await canBeReread(key))) return undefined;
+  let pairInUse = tls;
   return {
     subject: 'the certificate was',
     paths: [cert, key],
     use(contents) {
       const [certPem = '', keyPem = ''] = contents.map((pem) => pem.toString('latin1'));
-      if (certPem === inUse?.certPem && keyPem === inUse.keyPem) return undefined;
+      if (certPem === pairInUse?.certPem && keyPem === pairInUse.keyPem) return undefined;
       const pair = { certPem, keyPem };
       checkCertificate(cert, key, pair, clock.now());
       use(pair);
-      inUse = pair;
-      return renewed;
+      pairInUse = pair;
+      return renewedMessage;
     },
   };
 }

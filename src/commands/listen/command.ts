@@ -14,32 +14,33 @@ const highestPort = 65_535;
 
 const adminAddress: ValueType<AdminAddress> = {
   parse(typed) {
-    const [, bracketed, plain, digits] =
+    const [, ipv6, name, digits] =
       /^(?:(?:\[([\da-fA-F:.]+)\]|([^\s:/@[\]]+)):)?(\d{1,5})$/.exec(typed) ?? [];
-    const port = Number(digits ?? highestPort + 1);
-    return port > highestPort ? undefined : { host: bracketed ?? plain ?? '127.0.0.1', port };
+    if (digits === undefined || Number(digits) > highestPort) return undefined;
+    return { host: ipv6 ?? name ?? '127.0.0.1', port: Number(digits) };
   },
   expected: 'a port such as 9090, or HOST:PORT such as 0.0.0.0:9090 or [::1]:9090',
 };
 
+/** `status` is that of every answer, after a delay of `delayMs`; the first `failFirst` deliveries of each lead fail. */
 export interface Simulation {
   readonly status?: number | undefined;
-  /** How many deliveries of each lead fail before one is taken. */
   readonly failFirst?: number | undefined;
-  /** Before each answer, in milliseconds. */
   readonly delayMs?: number | undefined;
 }
 
 const simulation: ValueType<Simulation> = {
   parse(typed) {
-    const parts = new Map(typed.split(',').map((part) => part.split('=', 2) as [string, string]));
-    const { status, failFirst, delayMs }: Simulation = {
-      status: wholeNumber(200, 599).parse(parts.get('status') ?? ''),
-      failFirst: wholeNumber(1).parse(parts.get('fail-first') ?? ''),
-      delayMs: duration.parse(parts.get('delay') ?? ''),
+    const parts = typed.split(',').map((part) => part.split('=', 2) as [string, string]);
+    const texts = new Map(parts);
+    const parsed: Simulation = {
+      status: wholeNumber(200, 599).parse(texts.get('status') ?? ''),
+      failFirst: wholeNumber(1).parse(texts.get('fail-first') ?? ''),
+      delayMs: duration.parse(texts.get('delay') ?? ''),
     };
-    const valid = [status, failFirst, delayMs].filter((value) => value !== undefined);
-    return valid.length === typed.split(',').length ? { status, failFirst, delayMs } : undefined;
+    // A part with another name, one that is repeated, or a wrong value leaves fewer values than parts.
+    const values = Object.values(parsed).filter((value) => value !== undefined);
+    return values.length === parts.length ? parsed : undefined;
   },
   expected: 'a list such as status=503,fail-first=2,delay=1s',
 };
@@ -52,7 +53,7 @@ const urlPath: ValueType<string> = {
 export const flags = {
   ...schemeFlags('Who may deliver (one is needed)'),
   ...inGroup('Where', {
-    port: { value: 'n', type: wholeNumber(0, 65_535), default: '8443', help: 'to listen on, 0 for any' },
+    port: { value: 'n', type: wholeNumber(0, highestPort), default: '8443', help: 'to listen on, 0 for any' },
     host: { value: 'address', type: text, default: '127.0.0.1', help: 'to listen on' },
     path: { value: 'path', type: urlPath, otherwise: 'any', help: 'take deliveries at this path only' },
     http: { without: ['--cert', '--key'], help: 'plain HTTP, for use behind a tunnel or proxy' },
@@ -117,9 +118,9 @@ export const flags = {
   ...inGroup('The page over the inbox', {
     inspect: {
       value: 'port',
-      type: wholeNumber(0, 65_535),
+      type: wholeNumber(0, highestPort),
       bare: '0',
-      // The page has a process of its own: stdin gives the URL to one only, and memory is of one process.
+      // The page is another process, which could not read the URL from stdin too, nor the memory of this one.
       without: ['--inbox @-', '--inbox :memory:'],
       otherwise: 'off',
       help: 'serve it on 127.0.0.1 from a process of its own; the address that is printed holds a key',

@@ -11,7 +11,7 @@ import { leadPlaceOf, otherEventsOf } from '../flags/resolve-scheme.ts';
 import type { Simulation } from './command.ts';
 import type { DeliveryOutput } from './print.ts';
 import type { ListenSession } from './session.ts';
-import { everyTargetHad } from './stop-condition.ts';
+import { untilNoneWaits } from './stop-condition.ts';
 
 /** The receiver as the flags ask for it. It prints and counts what it has answered. */
 export function openReceiver(
@@ -39,20 +39,24 @@ export function openReceiver(
     onAnswered(event) {
       const { verdict, leadId = '', pointer } = event;
       metrics?.delivered(event);
-      const room = output.delivery(event);
+      const whenPrinted = output.delivery(event);
       if (verdict === 'accepted') {
-        stop.countAccepted(leadId, (leadIds) => everyTargetHad(leadIds, inbox, clock, signal));
+        stop.countAccepted(leadId, (leadIds) => untilNoneWaits(leadIds, inbox, clock, signal));
       }
-      if (place.leadAt === 'auto' && pointer !== undefined) {
+      const isPlaceFound = place.leadAt === 'auto' && pointer !== undefined;
+      if (isPlaceFound) {
         const advice = `--lead-at ${shellWord(pointer)} keeps to that place`;
         context.messages.note('lead place', `leads are taken from ${pointer} of the body; ${advice}`);
       }
-      return room;
+      return whenPrinted;
     },
   });
 }
 
-/** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */
+/**
+ * Rejects requests for other hosts than this one. Without a credential and without HTTPS, a page in a browser on this machine
+ * could otherwise deliver leads, by a host name of its own that leads to the loopback address (DNS rebinding).
+ */
 function hostGuardFor({ flags, context: { messages } }: ListenSession): HostGuard | undefined {
   const { http, verify, host } = flags;
   if (!http || verify) return undefined;
@@ -63,36 +67,40 @@ function hostGuardFor({ flags, context: { messages } }: ListenSession): HostGuar
   });
 }
 
-/** Nothing is ever accepted because of what is explained. */
+/** `--explain`: the lines for a person about a delivery that was not authentic. They do not change its verdict. */
 function explainerFor({ context, verifier }: ListenSession): ReceiverOptions['explain'] {
   const { clock, platform } = context;
-  const explained = withinTenth(clock, (delivery: Delivery) =>
+  // Anybody can send such deliveries, and each explanation computes many signatures.
+  const explainSome = withinTenth(clock, (delivery: Delivery) =>
     explanationLines(explain(delivery, verifier, clock.now()), platform),
   );
-  return (delivery, { status, reason }) =>
-    (status === 401 && reason !== 'replayed_nonce' ? explained(delivery) : undefined) ?? [];
+  return (delivery, { status, reason }) => {
+    // The signature of a replayed delivery is right, so there is no other scheme to look for.
+    const isNotAuthentic = status === 401 && reason !== 'replayed_nonce';
+    return (isNotAuthentic ? explainSome(delivery) : undefined) ?? [];
+  };
 }
 
-/** Work that may be done at once, in milliseconds, so that all of a few in a row is done. */
+/** After a quiet time, so much work is done at once before calls are skipped, in milliseconds. */
 const burstMs = 250;
 
 /**
- * The same work, in at most a tenth of the time: undefined instead of what would take more. For what a stranger causes and
- * nothing depends on.
+ * Limits work to a tenth of the time: the result skips a call, and returns undefined, while earlier calls have used up more.
+ * Each call adds its duration to a debt, and a tenth of the time that passes pays it off.
  */
 export function withinTenth<Args extends readonly unknown[], T>(
   clock: Pick<Clock, 'steady'>,
   work: (...args: Args) => T,
 ): (...args: Args) => T | undefined {
-  let owed = 0;
-  let last = clock.steady();
+  let debtMs = 0;
+  let lastCallAt = clock.steady();
   return (...args) => {
-    const start = clock.steady();
-    owed = Math.max(0, owed - (start - last) / 10);
-    last = start;
-    if (owed > burstMs) return undefined;
+    const startedAt = clock.steady();
+    debtMs = Math.max(0, debtMs - (startedAt - lastCallAt) / 10);
+    lastCallAt = startedAt;
+    if (debtMs > burstMs) return undefined;
     const result = work(...args);
-    owed += clock.steady() - start;
+    debtMs += clock.steady() - startedAt;
     return result;
   };
 }
@@ -102,7 +110,7 @@ interface SimulatedFailuresOptions extends Simulation {
   readonly signal: AbortSignal;
 }
 
-/** `--simulate`: fails on purpose, so that a service is seen to send again. */
+/** `--simulate`: fails on purpose, so that a service is seen to send again. A failed delivery counts for each of its leads. */
 class SimulatedFailures {
   readonly #options: SimulatedFailuresOptions;
   readonly #failuresOf = new Map<string, number>();
@@ -117,18 +125,18 @@ class SimulatedFailures {
       return { ...rejection('told_to_fail', `answered ${status}, as --simulate says`), status };
     }
     if (failFirst === undefined) return undefined;
-    const failures = [...new Set(leadIds)].map((leadId) => this.#nextFailureOf(leadId, failFirst));
+    const failures = [...new Set(leadIds)].map((leadId) => this.#countFailure(leadId, failFirst));
     return failures.find((failure) => failure !== undefined);
   }
 
-  #nextFailureOf(leadId: string, failFirst: number): Rejection | undefined {
+  #countFailure(leadId: string, failFirst: number): Rejection | undefined {
     const times = (this.#failuresOf.get(leadId) ?? 0) + 1;
     if (times > failFirst) return undefined;
     this.#failuresOf.set(leadId, times);
     return rejection('told_to_fail', `failed on purpose, ${times} of ${failFirst} (--simulate)`);
   }
 
-  /** The status of a success may be any 2xx. */
+  /** A 200 is answered as the 2xx of `--simulate status`. */
   statusFor(status: number): number {
     return status === 200 ? (this.#options.status ?? status) : status;
   }
@@ -136,7 +144,7 @@ class SimulatedFailures {
   wait(): Promise<void> | undefined {
     const { delayMs, clock, signal } = this.#options;
     if (delayMs === undefined || signal.aborted) return undefined;
-    // A delay that is interrupted is no failure: the answer is sent at once then.
+    // At the end of the run the answer is sent at once: an interrupted delay is no failure.
     return clock.sleep(delayMs, signal).catch(() => undefined);
   }
 }

@@ -9,7 +9,7 @@ import type { Listening } from './print.ts';
 import type { ListenSession } from './session.ts';
 import { onAbort } from './stop-condition.ts';
 
-/** Opens the socket in front of a receiver, and announces its address on stderr. */
+/** Opens the port of a receiver and announces its address on stderr. From then on the certificate is renewed when it has to be. */
 export async function openServer(session: ListenSession, receiver: Receiver) {
   const { flags, context, verifier, inbox, metrics, stop } = session;
   const { clock, messages } = context;
@@ -28,10 +28,12 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
     onRejected: (rejected, received) => void receiver.handleRejected(received, rejected),
     onHandshake({ code, problem, remote }) {
       metrics?.failed('handshake');
-      const trust = certificate.caPath === undefined ? '' : ` (to trust: ${certificate.caPath})`;
+      // A client that leaves the handshake without an alert mostly distrusts the certificate as well.
+      const mayDistrust = ['client-distrusts-certificate', 'client-left-handshake'].includes(problem.kind);
+      const { caPath } = certificate;
+      const trust = mayDistrust && caPath !== undefined ? ` (to trust: ${caPath})` : '';
       const peer = remote === '' ? '' : `${remote}: `;
-      const isDistrusted = ['client-distrusts-certificate', 'client-left-handshake'].includes(problem.kind);
-      messages.note(`handshake ${code}`, `${peer}${problem.message}${isDistrusted ? trust : ''}`);
+      messages.note(`handshake ${code}`, `${peer}${problem.message}${trust}`);
     },
     onFull(connections) {
       metrics?.failed('connection_limit');
@@ -46,11 +48,11 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
     caPath: certificate.caPath,
   };
   announce(listening, session);
-  const use = server.renew.bind(server);
-  const renewal = renewOwnCertificate(certificate, use, context, stop.signal);
+  const useCertificate = server.renew.bind(server);
+  const renewal = renewOwnCertificate(certificate, useCertificate, context, stop.signal);
   onAbort(stop.stopping, () => server.endConnections());
   return {
-    files: await certificateFiles(certificate, use, flags, clock),
+    files: await certificateFiles(certificate, useCertificate, flags, clock),
     listening,
     async close(drainMs: number): Promise<void> {
       await server.close(drainMs);
@@ -60,8 +62,8 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
 }
 
 /**
- * The address in one line, and which flags let others than the service deliver leads; in the form for people also how to
- * try it and how to reach it from outside.
+ * Prints the address in one line, and warns of flags that let others than the service deliver leads. With `--format pretty` it
+ * also prints how to try the receiver, and how to reach it from outside.
  */
 function announce(listening: Listening, { flags, context }: ListenSession): void {
   const { messages } = context;
@@ -75,18 +77,18 @@ function announce(listening: Listening, { flags, context }: ListenSession): void
   const command = curlCommand(listening, flags);
   if (command !== undefined) messages.say(`  try it   ${command}`);
   else if (listening.caPath !== undefined) messages.say(`  trust    ${listening.caPath}`);
-  const { port } = new URL(url);
-  const plain = flags.http ? '' : 'add --http, then ';
-  // Without a credential, only requests for this host are taken.
-  const [cloudflared, ngrok] = flags.verify
-    ? ['', '']
-    : [' --http-host-header localhost', ' --host-header localhost'];
-  messages.say(
-    `  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}${cloudflared}, or ngrok http ${port}${ngrok}`,
-  );
+  messages.say(`  tunnel   ${tunnelAdvice(new URL(url).port, flags)}`);
 }
 
-/** Undefined for a scheme that signs: curl cannot. */
+function tunnelAdvice(port: string, { http, verify }: ListenOptions): string {
+  // Without a credential, only requests for this host are accepted, so a tunnel must not pass on the host of its own.
+  const cloudflaredFlags = verify ? '' : ' --http-host-header localhost';
+  const ngrokFlags = verify ? '' : ' --host-header localhost';
+  const cloudflared = `cloudflared tunnel --url http://localhost:${port}${cloudflaredFlags}`;
+  return `${http ? '' : 'add --http, then '}${cloudflared}, or ngrok http ${port}${ngrokFlags}`;
+}
+
+/** A command that delivers a lead; undefined for a scheme that signs, which curl cannot do. */
 function curlCommand({ url, caPath, scheme, path }: Listening, options: ListenOptions): string | undefined {
   if (scheme !== 'token' && scheme !== 'none') return undefined;
   const trust = caPath === undefined ? '' : ` --cacert ${shellWord(caPath)}`;
@@ -94,7 +96,7 @@ function curlCommand({ url, caPath, scheme, path }: Listening, options: ListenOp
   return `curl${trust}${header} -H content-type:application/json -d '{"id":"try-1"}' ${url}${path ?? '/'}`;
 }
 
-/** Never the token itself: it must not get onto the screen or into the shell's history. */
+/** The shell's text that gives the token. The token itself must not get onto the screen or into the history of the shell. */
 function shellToken({ token, tokenFile }: ListenOptions): string {
   const file = tokenFile.find((name) => name !== '-');
   if (file !== undefined) return `$(cat ${shellWord(file)})`;

@@ -5,22 +5,25 @@ import type { AnsweredDelivery, ForwardAttempt } from '../../receiver/receiver-e
 import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration } from '../../time/time-text.ts';
 
+/** Lines below a delivery begin under its verdict, behind `HH:MM:SSZ` and two spaces. */
 const indent = ' '.repeat(11);
 
 const timeOfDay = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)}Z`;
 
 /**
  * Prints a line for each delivery: time, verdict, lead, reason, duration. Remarks follow on lines of their own, and so do the
- * attempts to forward the lead, each with the id where another line came in between.
+ * attempts to forward the lead, each with the id of the lead if the line above is not about that.
  */
 export function prettyPrinter(
   colours: Palette,
   targets: readonly Pick<Target, 'name'>[],
   redactor: RedactDelivery,
 ) {
+  // A service repeats its deviations from the specification in every lead: each is shown once.
   const shownWarnings = new Set<string>();
   const kinds = targets.map(({ name }) => name.split(' ', 1)[0]);
-  let last: string | undefined;
+  const isOnlyOfKind = (kind: string): boolean => kinds.indexOf(kind) === kinds.lastIndexOf(kind);
+  let lastLeadId: string | undefined;
   const colourOf = {
     accepted: colours.green,
     duplicate: colours.cyan,
@@ -30,21 +33,22 @@ export function prettyPrinter(
   return {
     delivery(event: AnsweredDelivery): string {
       const { delivery, verdict, durationMs } = event;
-      last = event.leadId;
-      const when = colours.dim(timeOfDay(delivery.receivedAt));
-      const took = colours.dim(formatDuration(durationMs));
-      const first = `${when}  ${colourOf[verdict](verdict.padEnd(9))}  ${subject(event)}  ${took}`;
-      const further = remarks(event, redactor.path(delivery), shownWarnings);
-      return `${[first, ...further.map((text) => indent + sanitize(text))].join('\n')}\n`;
+      lastLeadId = event.leadId;
+      const time = colours.dim(timeOfDay(delivery.receivedAt));
+      const duration = colours.dim(formatDuration(durationMs));
+      const firstLine = `${time}  ${colourOf[verdict](verdict.padEnd(9))}  ${subject(event)}  ${duration}`;
+      const warnings = (event.warnings ?? []).filter((warning) => !shownWarnings.has(warning));
+      for (const warning of warnings) shownWarnings.add(warning);
+      const lines = remarks({ ...event, warnings }, redactor.path(delivery));
+      return `${[firstLine, ...lines.map((text) => indent + sanitize(text))].join('\n')}\n`;
     },
     forward(attempt: ForwardAttempt): string {
-      const { leadId, target } = attempt;
-      const { to } = attempt.result;
-      const name = kinds.indexOf(to) === kinds.lastIndexOf(to) ? to : target;
+      const { leadId, target, result } = attempt;
+      const name = isOnlyOfKind(result.to) ? result.to : target;
       const text = `${name}: ${attemptText(attempt)}`;
-      const isBelow = last === leadId;
-      last = leadId;
-      return `${indent}${sanitize(isBelow ? text : `${shortened(leadId)}  ${text}`)}\n`;
+      const isBelowLead = lastLeadId === leadId;
+      lastLeadId = leadId;
+      return `${indent}${sanitize(isBelowLead ? text : `${shortened(leadId)}  ${text}`)}\n`;
     },
   };
 }
@@ -59,7 +63,8 @@ function attemptText({ at: endedAt, attempt, state, retryInMs, result }: Forward
 
 function subject(event: AnsweredDelivery): string {
   const { leadId, verdict, status, reason, lead, position } = event;
-  const parts = leadId === undefined ? [] : [sanitize(shortened(leadId))];
+  const parts: string[] = [];
+  if (leadId !== undefined) parts.push(sanitize(shortened(leadId)));
   if (lead !== undefined) parts.push(...nameAndCategory(lead));
   if (position !== undefined) parts.push(`${position.number} of ${position.of}`);
   if (reason !== undefined) parts.push(verdict === 'rejected' ? `${status} ${reason}` : reason);
@@ -76,9 +81,8 @@ function nameAndCategory(bytes: Uint8Array): string[] {
   return texts.filter((text) => typeof text === 'string').map((text) => sanitize(shortened(text)));
 }
 
-/** Shows every deviation from the specification once, since a service repeats it in every lead. */
-function remarks(event: AnsweredDelivery, path: string, shownWarnings: Set<string>): string[] {
-  const { detail, attempt = 1, firstAt, differs, warnings = [], explanation = [] } = event;
+function remarks(event: AnsweredDelivery, path: string): string[] {
+  const { detail, attempt: deliveryNumber = 1, firstAt, differs, warnings = [], explanation = [] } = event;
   const lines: string[] = [];
   if (detail !== undefined) {
     // A request that was no HTTP has no method and no path.
@@ -86,23 +90,19 @@ function remarks(event: AnsweredDelivery, path: string, shownWarnings: Set<strin
     const request = method === '' ? '' : `${method} ${shortened(path)} `;
     lines.push(`${detail} (${request}from ${remote})`);
   }
-  if (attempt > 1 && firstAt !== undefined) {
-    lines.push(`delivery ${attempt} of this id, first received ${new Date(firstAt).toISOString()}`);
+  if (deliveryNumber > 1 && firstAt !== undefined) {
+    lines.push(`delivery ${deliveryNumber} of this id, first received ${new Date(firstAt).toISOString()}`);
   }
   if (differs !== undefined) {
-    lines.push(
-      differs[0] === '*'
-        ? 'the payload differs from the first one, and was not compared in detail'
-        : `the payload differs from the first one in ${differs.join(', ')}`,
-    );
+    const where = differs[0] === '*' ? ', and was not compared in detail' : ` in ${differs.join(', ')}`;
+    lines.push(`the payload differs from the first one${where}`);
   }
-  const fresh = warnings.filter((warning) => !shownWarnings.has(warning));
-  for (const warning of fresh) shownWarnings.add(warning);
-  if (fresh.length > 0) lines.push(`not as specified: ${fresh.join(', ')}`);
+  if (warnings.length > 0) lines.push(`not as specified: ${warnings.join(', ')}`);
   lines.push(...explanation);
   return lines;
 }
 
-const longest = 80;
+const longestText = 80;
 
-const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
+const shortened = (text: string): string =>
+  text.length > longestText ? `${text.slice(0, longestText)}…` : text;

@@ -4,7 +4,7 @@ import { utf8 } from '../../json/bytes.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { StdoutWriter } from '../../output/stdout.ts';
 import { paletteFor, escapeJson } from '../../output/terminal/terminal.ts';
-import type { BackfillRound, RoundEnd } from '../../receiver/backfill.ts';
+import type { BackfillRound } from '../../receiver/backfill.ts';
 import type { RedactDelivery } from '../../inbox/store-options.ts';
 import { deliveryRedactor } from '../../receiver/credentials.ts';
 import type { AnsweredDelivery, ForwardAttempt } from '../../receiver/receiver-events.ts';
@@ -22,8 +22,9 @@ interface OutputOptions {
 }
 
 /**
- * Prints what happens in a run: data to stdout in the form of `--format`, requests and the final counts to stderr. The duration
- * of the run counts from this call.
+ * Prints the events of a run: each to stdout, as `--format` says; the requests of `--verbose` and the final counts to stderr. The
+ * duration of the run counts from this call. The promises resolve at once, unless the reader of stdout is slower than the events,
+ * which then wait for it.
  */
 export async function openDeliveryOutput(
   options: OutputOptions,
@@ -35,14 +36,10 @@ export async function openDeliveryOutput(
   const printer = await choosePrinter(options, redactor, context);
   const tally: Tally = { accepted: 0, duplicate: 0, rejected: 0, other: 0, reasons: {} };
   const printRequest = globals.verbose ? requestPrinter(messages, redactor) : undefined;
-  const started = clock.now();
+  const startedAt = clock.now();
   return {
-    /** A promise while the reader of stdout is slower than the deliveries, which wait for it. */
     delivery(event: AnsweredDelivery): Promise<void> | void {
-      const { verdict, reason } = event;
-      tally[verdict] += 1;
-      if (verdict === 'rejected' && reason !== undefined)
-        tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
+      count(event, tally);
       printRequest?.(event);
       return stdout.write(printer.delivery(event));
     },
@@ -52,7 +49,7 @@ export async function openDeliveryOutput(
     backfill: (round: BackfillRound): Promise<void> | void => stdout.write(printer.backfill?.(round) ?? ''),
     /** Resolves when everything was written, or the reader of stdout is gone. */
     async summary(): Promise<void> {
-      const durationMs = clock.now() - started;
+      const durationMs = clock.now() - startedAt;
       await stdout.write(printer.summary?.(tally, durationMs) ?? '');
       await stdout.drained();
       messages.say(summaryLine(tally, durationMs));
@@ -62,6 +59,16 @@ export async function openDeliveryOutput(
 
 export type DeliveryOutput = Awaited<ReturnType<typeof openDeliveryOutput>>;
 
+interface Tally extends Record<AnsweredDelivery['verdict'], number> {
+  readonly reasons: Record<string, number>;
+}
+
+function count({ verdict, reason }: AnsweredDelivery, tally: Tally): void {
+  tally[verdict] += 1;
+  if (verdict !== 'rejected' || reason === undefined) return;
+  tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
+}
+
 const shownBodyBytes = 4096;
 
 function requestPrinter(
@@ -69,6 +76,7 @@ function requestPrinter(
   redactor: RedactDelivery,
 ): (event: AnsweredDelivery) => void {
   return ({ delivery, position }) => {
+    // A request with several leads is printed with the first of them.
     if (position !== undefined && position.number > 1) return;
     const { method, body } = delivery;
     messages.verbose(`${method} ${redactor.path(delivery)}`);
@@ -100,10 +108,7 @@ export interface Listening {
   readonly admin?: string | undefined;
 }
 
-interface Tally extends Record<AnsweredDelivery['verdict'], number> {
-  readonly reasons: Record<string, number>;
-}
-
+/** Returns the text of an event for stdout; a form that prints nothing for an event lacks the member. */
 interface Printer {
   listening?(listening: Listening): string;
   delivery(delivery: AnsweredDelivery): string;
@@ -130,7 +135,7 @@ async function choosePrinter(
   }
 }
 
-/** Formats each time once: many deliveries share a millisecond, and its text is the most expensive part of a line. */
+/** Formats a time once for all lines that share it: a millisecond has many, and its text is the most expensive part of a line. */
 function isoTimes(): (ms: number) => string {
   let last = Number.NaN;
   let text = '';
@@ -141,17 +146,17 @@ function isoTimes(): (ms: number) => string {
   };
 }
 
-/** The members of what concerns a lead that may stand in a log: of what a sender wrote nothing but the id. */
+/** `--format redacted` is for logs: nothing that a sender wrote is printed but the id of a lead. */
 const redactedMembers =
   'type receivedAt at verdict reason leadId target attempt state ok status durationMs'.split(' ');
 
 /**
- * Prints one JSON object a line; of deliveries and forwards only these members. `lead` is the lead's own text, which is inserted as
- * it is, and never parsed.
+ * Prints one JSON object a line. Deliveries and forwards have only the members `allowed`, if these are named; otherwise a
+ * delivery has `lead` as well: the lead's own text, which is inserted as it is and never parsed.
  */
-function eventsPrinter(isTerminal: boolean, members?: string[]): Printer {
+function eventsPrinter(isEscaped: boolean, allowed?: string[]): Printer {
   const iso = isoTimes();
-  const line = (json: string): string => `${isTerminal ? escapeJson(json) : json}\n`;
+  const line = (json: string): string => `${isEscaped ? escapeJson(json) : json}\n`;
   return {
     listening: ({ url, path = null, scheme, inbox, caPath = null, admin }) =>
       line(JSON.stringify({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin })),
@@ -178,9 +183,10 @@ function eventsPrinter(isTerminal: boolean, members?: string[]): Printer {
         warnings: warnings === undefined || warnings.length === 0 ? undefined : warnings,
         explanation,
       };
-      const json = JSON.stringify(record, members);
-      if (members !== undefined) return line(json);
-      return line(`${json.slice(0, -1)},"lead":${lead === undefined ? 'null' : utf8(lead)}}`);
+      const json = JSON.stringify(record, allowed);
+      if (allowed !== undefined) return line(json);
+      const withoutBrace = json.slice(0, -1);
+      return line(`${withoutBrace},"lead":${lead === undefined ? 'null' : utf8(lead)}}`);
     },
     forward({ at: endedAt, leadId, target, attempt, state, retryInMs, result }) {
       const { ok, answer, status = null, durationMs } = result;
@@ -198,13 +204,14 @@ function eventsPrinter(isTerminal: boolean, members?: string[]): Printer {
         durationMs,
         dueAt,
       };
-      return line(JSON.stringify(record, members));
+      return line(JSON.stringify(record, allowed));
     },
-    backfill({ number, startedAt, durationMs, end, fetched, known: duplicates, notStored }) {
-      const error = end.kind !== 'complete' ? endText(end) : notStored > 0 ? `${notStored} not stored` : null;
+    backfill(round) {
+      const { number, startedAt, durationMs, fetched, known: duplicates, notStored } = round;
+      const error = errorOf(round);
+      const start = { type: 'backfill', round: number, startedAt: iso(startedAt), durationMs };
       const counts = { fetched, known: duplicates, notStored };
-      const ended = { durationMs, ...counts, complete: error === null, error };
-      return line(JSON.stringify({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended }));
+      return line(JSON.stringify({ ...start, ...counts, complete: error === null, error }));
     },
     summary: (tally, durationMs) => line(JSON.stringify({ type: 'summary', ...tally, durationMs })),
   };
@@ -220,7 +227,10 @@ function leadsPrinter(isTerminal: boolean): Printer {
   };
 }
 
-function endText(end: Exclude<RoundEnd, { kind: 'complete' }>): string {
+/** The reason why the inbox may lack leads after a round; null: it lacks none. */
+function errorOf({ end, notStored }: BackfillRound): string | null {
   if (end.kind === 'interrupted') return 'interrupted';
-  return end.kind === 'unproven' ? `leads may be missing: ${end.reason.message}` : messageOf(end.error);
+  if (end.kind === 'failed') return messageOf(end.error);
+  if (end.kind === 'unproven') return `leads may be missing: ${end.reason.message}`;
+  return notStored > 0 ? `${notStored} not stored` : null;
 }

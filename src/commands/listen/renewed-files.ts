@@ -9,24 +9,24 @@ import { slept } from '../../time/clock.ts';
 import { textOfSecret } from '../../config/value-types.ts';
 import type { ListenOptions } from './command.ts';
 
+/**
+ * Files that are replaced while the receiver runs: secrets, a certificate with its key, the URL of the inbox. `subject` begins
+ * the sentences about them: `the certificate was`. `use` puts the contents of the files into use and returns the message about
+ * that, or undefined if they are in use already; it throws a `LeadsError`, and changes nothing, for contents that cannot be used.
+ */
 export interface RenewedFiles {
-  /** The subject of a sentence: `the certificate was`. */
   readonly subject: string;
   readonly paths: readonly string[];
-  /**
-   * Uses the contents of the files, and gives the message about it; undefined: they are in use already. Throws a `LeadsError`,
-   * and changes nothing, for contents that cannot be used.
-   */
   readonly use: (contents: readonly Buffer[]) => string | undefined | Promise<string | undefined>;
 }
 
-/** Between two looks, and between two tries of what could not be used, in milliseconds. */
 const lookEveryMs = 2000;
-const tryEveryMs = 10_000;
+/** Contents that cannot be used now may be later: a certificate may not be valid yet. */
+const retryEveryMs = 10_000;
 
 /**
- * Looks at the files until `signal` aborts: at once on SIGHUP, and from time to time. What they hold is used when two looks
- * in a row found the same, since a look may come while they are written; on SIGHUP, when two reads in a row did.
+ * Looks at the files until `signal` aborts, every few seconds and at once on SIGHUP, and uses new contents. A look may come while
+ * a file is being written, so contents are used only if two looks in a row, or two reads on SIGHUP, found the same.
  */
 export async function renewFiles(
   files: readonly RenewedFiles[],
@@ -35,62 +35,64 @@ export async function renewFiles(
 ): Promise<void> {
   if (files.length === 0) return;
   const looks = files.map((watched) => lookAt(watched, { clock, messages }));
-  let looking = Promise.resolve();
-  const lookAgain = (isAsked: boolean): Promise<void> =>
-    (looking = looking.then(async () => {
+  let lastLook = Promise.resolve();
+  // A SIGHUP during a look leads to another one after it.
+  const lookAtAll = (isAsked: boolean): Promise<void> =>
+    (lastLook = lastLook.then(async () => {
       for (const look of looks) await look(isAsked);
     }));
-  const unsubscribe = onHangup(() => void lookAgain(true));
-  // The files, or a SIGHUP, may have come while the run started.
-  await lookAgain(true);
-  while (await slept(clock, lookEveryMs, signal)) await lookAgain(false);
+  const unsubscribe = onHangup(() => void lookAtAll(true));
+  // The files may have been replaced, or a SIGHUP sent, while the run started.
+  await lookAtAll(true);
+  while (await slept(clock, lookEveryMs, signal)) await lookAtAll(false);
   unsubscribe();
-  await looking;
+  await lastLook;
 }
 
-/** `isAsked`: the operator says that the files are complete, or the run has just read them. */
+/**
+ * Returns the function that looks at the files once. `isAsked`: the operator says that the files are complete, or the run has
+ * just read them, so they are used at once. Between two looks it knows the fingerprint of the last look, that of the contents
+ * which were given to `use` last, and when these are tried once more because they could not be used.
+ */
 function lookAt(
   { subject, paths, use }: RenewedFiles,
   { clock, messages }: Pick<Context, 'clock' | 'messages'>,
 ): (isAsked: boolean) => Promise<void> {
-  let lastDigest: string | undefined;
-  let tried: string | undefined;
-  let againAt = Infinity;
+  let lastFingerprint: string | undefined;
+  let triedFingerprint: string | undefined;
+  let retryAt = Infinity;
   let renewals = 0;
   return async (isAsked) => {
-    let { read, digest } = await readAll(paths);
-    if (isAsked) {
-      // It reads twice instead of waiting for the next look, which decides where the files change between the reads.
-      lastDigest = digest;
-      ({ read, digest } = await readAll(paths));
-    }
-    const isStable = digest === lastDigest;
-    lastDigest = digest;
-    const isTried = digest === tried;
-    if (!isStable || (!isAsked && isTried && clock.now() < againAt)) return;
-    tried = digest;
+    if (isAsked) lastFingerprint = (await readAll(paths)).fingerprint;
+    const { contents, fingerprint } = await readAll(paths);
+    const isStable = fingerprint === lastFingerprint;
+    lastFingerprint = fingerprint;
+    const isTried = fingerprint === triedFingerprint;
+    const isDue = isAsked || !isTried || clock.now() >= retryAt;
+    if (!isStable || !isDue) return;
+    triedFingerprint = fingerprint;
     try {
-      if (read instanceof ConfigError) throw read;
-      const message = await use(read);
-      againAt = Infinity;
+      if (contents instanceof ConfigError) throw contents;
+      const message = await use(contents);
+      retryAt = Infinity;
       if (message !== undefined) messages.note(`${subject} ${(renewals += 1)}`, message);
     } catch (error) {
-      againAt = clock.now() + tryEveryMs;
+      retryAt = clock.now() + retryEveryMs;
       if (isAsked || !isTried) messages.warn(`${subject} not renewed: ${describe(error).message}`);
     }
   };
 }
 
-/** The files of `--token-file` and `--secret-file`; undefined where no file can be read again. */
+/** The files of `--token-file` and `--secret-file`; undefined if none can be read twice. */
 export async function secretFiles(
   { token, tokenFile, secret, secretFile }: ListenOptions,
   current: CurrentKeys,
 ): Promise<RenewedFiles | undefined> {
-  // Behind the secrets that stand in the flags themselves.
-  const first = token.length + secret.length;
-  const secretPaths = [...tokenFile, ...secretFile].map((path, i) => ({ path, index: first + i }));
-  const isRead = await Promise.all(secretPaths.map(({ path }) => isReadAgain(path)));
-  const files = secretPaths.filter((_, i) => isRead[i]);
+  // The keys of typed secrets come first, then those of files. Either tokens or secrets are given, not both.
+  const typedSecrets = token.length + secret.length;
+  const secretPaths = [...tokenFile, ...secretFile].map((path, i) => ({ path, keyIndex: typedSecrets + i }));
+  const areReadable = await Promise.all(secretPaths.map(({ path }) => canBeReread(path)));
+  const files = secretPaths.filter((_, i) => areReadable[i]);
   if (files.length === 0) return undefined;
   return {
     subject: 'the secrets were',
@@ -98,11 +100,11 @@ export async function secretFiles(
     use(contents) {
       const { scheme, keys } = current;
       const next = [...keys];
-      for (const [i, { index, path }] of files.entries()) {
+      for (const [i, { keyIndex, path }] of files.entries()) {
         const text = textOfSecret(contents[i] ?? Buffer.alloc(0), `the secret in ${path}`);
-        // Its own first: one secret may stand in two files.
-        const sameKey = [keys[index], ...keys].find((key) => key?.secret.reveal() === text);
-        next[index] = sameKey ?? scheme.key(new Secret(text));
+        // The key of this file goes first: two files may hold the same secret.
+        const sameKey = [keys[keyIndex], ...keys].find((key) => key?.secret.reveal() === text);
+        next[keyIndex] = sameKey ?? scheme.key(new Secret(text));
       }
       if (next.every((key, i) => key === keys[i])) return undefined;
       current.replace(next);
@@ -111,33 +113,33 @@ export async function secretFiles(
   };
 }
 
-/** Whether a path can be read again: stdin cannot, nor can what is no file, such as a pipe of the shell. */
-export const isReadAgain = (path: string): Promise<boolean> =>
-  path === '-'
-    ? Promise.resolve(false)
-    : stat(path).then(
-        (stats) => stats.isFile(),
-        () => false,
-      );
+/** Whether a path can be read a second time: stdin cannot, and neither can a pipe of the shell. */
+export async function canBeReread(path: string): Promise<boolean> {
+  if (path === '-') return false;
+  return stat(path).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+}
 
-/** The contents of the files, or the error of one that cannot be read; `digest` is equal for equal contents. */
+/** The contents of the files, or the error of one that cannot be read. `fingerprint` is equal for equal contents or errors. */
 async function readAll(
   paths: readonly string[],
-): Promise<{ read: readonly Buffer[] | ConfigError; digest: string }> {
-  const read: Buffer[] = [];
+): Promise<{ contents: readonly Buffer[] | ConfigError; fingerprint: string }> {
+  const contents: Buffer[] = [];
   for (const path of paths) {
     try {
-      read.push(await readPlainFile(path));
+      contents.push(await readPlainFile(path));
     } catch (cause) {
       const error =
         cause instanceof ConfigError ? cause : new ConfigError(unreadable(path, cause), { cause });
-      return { read: error, digest: messageOf(cause) };
+      return { contents: error, fingerprint: messageOf(cause) };
     }
   }
-  return { read, digest: read.map((content) => content.toString('latin1')).join('\0') };
+  return { contents, fingerprint: contents.map((content) => content.toString('latin1')).join('\0') };
 }
 
-/** Without waiting for a writer where a pipe has taken the place of the file. */
+/** If a pipe has taken the place of the file, an ordinary `open` would wait for its writer. */
 async function readPlainFile(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -47,16 +47,18 @@ async function closeAll(closers: Closers): Promise<void> {
   }
 }
 
-/** Deliveries in flight get so long at the end, in milliseconds. */
+/** Deliveries and attempts in flight have this time at the end; the reader of stdout has more, so that it gets the last of them. */
 const drainTimeoutMs = 5000;
-/** How much longer the reader of stdout has than the deliveries, so that the last of them are shown; in milliseconds. */
 const stdoutExtraMs = 1000;
 
-/** Receives, prints and forwards until the run is to stop, and then finishes what is under way. */
+/**
+ * Receives, prints and forwards until the run is to stop. Then no delivery is accepted and no lead is claimed any more, and what
+ * is under way has the time of the drain to finish.
+ */
 async function listen(session: ListenSession): Promise<Outcome> {
   const { flags, context, settings, verifier, targets, stop, closers } = session;
   const { messages } = context;
-  closers.push(dropDeliveries(session));
+  closers.push(startRetention(session));
   onAbort(stop.stopping, () => sayStopping(settings.drainDelayMs, context));
   const runRounds = backfillRounds(session);
   const stdout = new StdoutWriter(
@@ -74,7 +76,7 @@ async function listen(session: ListenSession): Promise<Outcome> {
 
   const cause = await stop.reached;
   stdout.abandonAfter(drainTimeoutMs + stdoutExtraMs);
-  await drained(session, async () => {
+  await drain(session, async () => {
     await Promise.all([rounds, forwarded, server.close(drainTimeoutMs)]);
     await receiver.idle();
     await Promise.all(workers.map((worker) => worker.idle()));
@@ -84,24 +86,26 @@ async function listen(session: ListenSession): Promise<Outcome> {
   if (missed !== undefined) messages.warn(missed);
   if (stdout.abandoned !== undefined) throw stdout.abandoned;
   const outcome = outcomeOf(cause, flags.count, context.signal);
-  const noKey = await rounds;
-  if (noKey !== undefined && outcome === 'done' && cause.by !== 'count') throw noKey;
+  const keyError = await rounds;
+  // A backfill that could not ask for leads is a failure, unless the leads of `--count` came without it.
+  if (keyError !== undefined && outcome === 'done' && cause.by !== 'count') throw keyError;
   return outcome;
 }
 
-/** Starts `--retain`, and gives the step that ends it and the attempts. */
-function dropDeliveries({ flags, context, inbox, attempts }: ListenSession) {
+/** `--retain`: drops old deliveries until the attempts are aborted. Returns the closer, which does that and waits for the end. */
+function startRetention({ flags, context, inbox, attemptsController }: ListenSession) {
   const { retain } = flags;
-  const { signal } = attempts;
+  const { signal } = attemptsController;
   const dropping = retain === undefined ? undefined : dropOldDeliveries(inbox, retain, context, signal);
   return (): Promise<void> | undefined => {
-    attempts.abort();
+    attemptsController.abort();
     return dropping;
   };
 }
 
 function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context): void {
-  if (!signal.aborted) return;
+  const isSignalled = signal.aborted;
+  if (!isSignalled) return;
   // A terminal shows ^C at the start of a line and stays on it.
   if (stderr.isTTY === true) stderr.write('\n');
   if (drainDelayMs === 0) return;
@@ -110,7 +114,7 @@ function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context
 }
 
 function forwardWorkers(session: ListenSession, output: DeliveryOutput): readonly ForwardWorker[] {
-  const { context, inbox, verifier, note, metrics, stop, attempts } = session;
+  const { context, inbox, verifier, note, metrics, stop, attemptsController } = session;
   const { clock, random } = context;
   const options = {
     ...{ inbox, verifier, clock, note, random },
@@ -120,15 +124,18 @@ function forwardWorkers(session: ListenSession, output: DeliveryOutput): readonl
     },
     shutdownRequested: stop.stopping,
     claimingStopped: stop.signal,
-    attemptsAborted: attempts.signal,
+    attemptsAborted: attemptsController.signal,
   };
   return session.targets.map((target) => new ForwardWorker(target, options));
 }
 
-/** Answers of `--admin` that are under way get so long at the end, in milliseconds. */
-const lastAnswersMs = 500;
+/** Probes that are under way have this time to be answered at the end. */
+const adminDrainMs = 500;
 
-/** Opens the page, the receiver's port and that of `--admin`, prints where they are, and follows their files from then on. */
+/**
+ * Opens the page of `--inspect`, the receiver's port and that of `--admin`, and prints where they are. From then on, files with
+ * secrets, credentials and certificates are used again when they change.
+ */
 async function openSockets(session: ListenSession, receiver: Receiver, output: DeliveryOutput) {
   const { flags, context, verifier, credentials, stop, closers } = session;
   if (flags.inspect !== undefined) {
@@ -138,7 +145,7 @@ async function openSockets(session: ListenSession, receiver: Receiver, output: D
   const server = await openServer(session, receiver);
   closers.push(() => server.close(drainTimeoutMs));
   const admin = await startAdmin(session);
-  if (admin !== undefined) closers.push(() => admin.close(lastAnswersMs));
+  if (admin !== undefined) closers.push(() => admin.close(adminDrainMs));
   await output.listening({ ...server.listening, admin: admin?.url });
   const files = [await secretFiles(flags, verifier), credentials, server.files];
   const renewing = renewFiles(
@@ -150,16 +157,19 @@ async function openSockets(session: ListenSession, receiver: Receiver, output: D
   return server;
 }
 
-/** Waits until `finish` has resolved. After the time of the drain, attempts of targets are aborted. */
-async function drained({ context, attempts }: ListenSession, finish: () => Promise<void>) {
-  const over = new AbortController();
-  const finished = finish().finally(() => over.abort());
-  await Promise.race([finished, slept(context.clock, drainTimeoutMs, over.signal)]);
-  attempts.abort();
+/** Waits until `finish` has resolved. If that takes longer than the drain, it is made to: the attempts of targets are aborted. */
+async function drain({ context, attemptsController }: ListenSession, finish: () => Promise<void>) {
+  const finishedEarly = new AbortController();
+  const finished = finish().finally(() => finishedEarly.abort());
+  await Promise.race([finished, slept(context.clock, drainTimeoutMs, finishedEarly.signal)]);
+  attemptsController.abort();
   await finished;
 }
 
-/** Tells systemd (`Type=notify`, `NotifyAccess=all`) that the port is bound: node has no datagram sockets of files. */
+/**
+ * Tells systemd (`Type=notify`, `NotifyAccess=all`) that the port is bound. That takes a message to a Unix datagram socket, which
+ * node cannot open, so a program of systemd sends it.
+ */
 function notifyReady({ env, messages }: Pick<Context, 'env' | 'messages'>): void {
   const { PATH, NOTIFY_SOCKET } = env;
   const child = spawn('systemd-notify', ['--ready'], { env: { PATH, NOTIFY_SOCKET }, stdio: 'ignore' });

@@ -16,7 +16,7 @@ import type { RenewedFiles } from './renewed-files.ts';
 import type { StopCondition } from './stop-condition.ts';
 import { openTarget, type OpenTargetOptions, type TargetDefinition, targetDefinitions } from './targets.ts';
 
-/** The steps that close a run, however it ends; the last one is first. */
+/** The steps that close a run, however it ends. They run in the reverse order of their addition. */
 export type Closers = (() => Promise<void> | void)[];
 
 /** A run before anything is open. */
@@ -38,28 +38,28 @@ export interface ListenSession extends ListenRun {
   /** The file that holds the URL of the inbox, where its password may be renewed. */
   readonly credentials: RenewedFiles | undefined;
   readonly metrics: ReceiverMetrics | undefined;
-  /** Aborts what the targets have in flight. */
-  readonly attempts: AbortController;
+  /** Aborts the attempts that the targets have in flight. */
+  readonly attemptsController: AbortController;
 }
 
-/** Opens what the flags name: the targets, then the inbox. */
+/** Opens the targets that the flags name, and then the inbox. */
 export async function openSession(run: ListenRun): Promise<ListenSession> {
   const { flags, context, settings, closers } = run;
   const verifier = new CurrentKeys(await resolveScheme(flags, settings, context));
   const definitions = await targetDefinitions(flags);
   const namedLocation = await namedInbox(flags, settings, context);
-  const attempts = new AbortController();
-  const opening: OpenTargetOptions = {
+  const attemptsController = new AbortController();
+  const targetOptions: OpenTargetOptions = {
     context,
     note: noteWith(context.messages),
     timeoutMs: settings.timeoutMs,
     commandEnv: withoutInboxPassword(flags, context.env),
     scheme: verifier.scheme.name,
-    // Other machines may share a database.
+    // Machines may share a database: the name of a file or a command in it says on which of them it is.
     host: typeof namedLocation === 'object' ? hostname() : undefined,
-    attemptsAborted: attempts.signal,
+    attemptsAborted: attemptsController.signal,
   };
-  const targets = await openTargets(definitions, opening, closers);
+  const targets = await openTargets(definitions, targetOptions, closers);
   const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(targets);
   const opened = await openListenInbox(flags, context, {
     namedLocation,
@@ -71,11 +71,11 @@ export async function openSession(run: ListenRun): Promise<ListenSession> {
   closers.push(() => inbox.close());
   const { idField } = leadPlaceOf(settings, flags.leadAt);
   for (const [i, { to }] of definitions.entries()) {
-    const isCut = 'output' in to && (await repairOutputFile(to.output, inbox, idField, opening.host));
-    // The target has seen the file as it was.
+    const isCut = 'output' in to && (await repairOutputFile(to.output, inbox, idField, targetOptions.host));
+    // The target opened the file before it was cut, and knows its old length.
     if (isCut) targets[i]?.reopen?.();
   }
-  return { ...run, ...opened, note: opening.note, verifier, targets, metrics, attempts };
+  return { ...run, ...opened, note: targetOptions.note, verifier, targets, metrics, attemptsController };
 }
 
 const noteWith =
@@ -87,14 +87,15 @@ const noteWith =
 
 async function openTargets(
   definitions: readonly TargetDefinition[],
-  opening: OpenTargetOptions,
+  options: OpenTargetOptions,
   closers: Closers,
 ): Promise<readonly Target[]> {
   const targets: Target[] = [];
-  closers.push(opening.context.onHangup(() => targets.forEach((target) => target.reopen?.())));
+  // SIGHUP: a file that logrotate has renamed is opened under its name.
+  closers.push(options.context.onHangup(() => targets.forEach((target) => target.reopen?.())));
   closers.push(async () => {
     for (const target of targets) await target.close?.();
   });
-  for (const definition of definitions) targets.push(await openTarget(definition, opening));
+  for (const definition of definitions) targets.push(await openTarget(definition, options));
   return targets;
 }

@@ -6,7 +6,7 @@ import { openAdminServer, readiness } from '../../receiver/admin-server.ts';
 import { backlogCache, backlogFamilies, inboxUp } from '../../receiver/backlog-metrics.ts';
 import type { ListenSession } from './session.ts';
 
-/** `--admin`: opens its socket beside that of the receiver, and says where. Undefined without the flag. */
+/** `--admin`: opens the port for probes and metrics, and prints its address. Undefined without the flag. */
 export async function startAdmin(session: ListenSession): Promise<HttpServer | undefined> {
   const { flags, context, metrics, inbox, targets, stop } = session;
   const { admin: address } = flags;
@@ -16,8 +16,7 @@ export async function startAdmin(session: ListenSession): Promise<HttpServer | u
   const names = targets.map(({ name }) => name);
   const readBacklog = async (): Promise<MetricFamily[]> => {
     try {
-      const outstanding = backlogFamilies(await backlog(), names, clock.now());
-      return [inboxUp(1), ...outstanding];
+      return [inboxUp(1), ...backlogFamilies(await backlog(), names, clock.now())];
     } catch (error) {
       messages.note('backlog', `the metrics lack what is outstanding: ${messageOf(error)}`);
       return [inboxUp(0)];

@@ -8,12 +8,15 @@ import type { Key, Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './command.ts';
 import type { ListenSession } from './session.ts';
 
-/** The page has this long to end, in milliseconds. */
-const endingMs = 5_000;
+/** The page is killed if it has not ended this long after it was told to. */
+const killAfterMs = 5_000;
+
+const markOfAddress = '/#key=';
 
 /**
  * `--inspect`: starts `leads inspect` over the receiver's inbox as a process of its own, and resolves when that has printed its
- * address. The page ends when it is closed, and when this process ends in whatever way. Throws what kept it from starting.
+ * address, or with a failed start when it ended before: that is thrown. The page ends when it is closed, and when this process
+ * ends in whatever way, because the channel between the two closes then.
  */
 export async function startInspect(session: ListenSession, port: number) {
   const { context, stop } = session;
@@ -21,11 +24,10 @@ export async function startInspect(session: ListenSession, port: number) {
   const [command, ...args] = program;
   const child = spawn(command, [...args, ...pageArgs(session, port)], {
     env: pageEnvironment(session),
-    // The closed channel tells the page that this process ended.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const lines = createInterface(child.stderr as Readable);
-  // Not the child's `close`: it does not come after `disconnect`. Its exit and the end of its stderr say the same.
+  // The event `close` of a child does not come after `disconnect`; its exit and the end of its stderr together mean the same.
   const ended = Promise.all([once(child, 'exit'), once(lines, 'close')]).then(
     ([[code, signal]]) => (code ?? signal) as number | string,
     messageOf,
@@ -34,27 +36,28 @@ export async function startInspect(session: ListenSession, port: number) {
     if (child.connected) child.disconnect();
   };
   stop.signal.addEventListener('abort', disconnect, { once: true });
+  // Lines are held back until the page has started: those of a failed start become the error of this command.
   const firstLines: string[] = [];
   let isStarted = false;
   const started = new Promise<void>((resolve) => {
     lines.on('line', (line) => {
       if (isStarted) return void stderr.write(`${line}\n`);
       firstLines.push(line);
-      if (!line.includes('/#key=')) return;
+      if (!line.includes(markOfAddress)) return;
       isStarted = true;
       stderr.write(`${firstLines.join('\n')}\n`);
       resolve();
     });
   });
-  const first = await Promise.race([started.then(() => 'started'), ended.then(() => 'ended')]);
-  if (first === 'ended' && !stop.signal.aborted) throw startError(firstLines, await ended);
-  void ended.then((end) => {
+  await Promise.race([started, ended]);
+  if (!isStarted && !stop.signal.aborted) throw startError(firstLines, await ended);
+  void ended.then((exit) => {
     if (stop.signal.aborted) return;
-    messages.warn(`the page of --inspect ended (${end}): deliveries are received without it`);
+    messages.warn(`the page of --inspect ended (${exit}): deliveries are received without it`);
   });
   return {
     async close(): Promise<void> {
-      const timer = setTimeout(() => child.kill('SIGKILL'), endingMs);
+      const timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
       disconnect();
       await ended;
       clearTimeout(timer);
@@ -62,14 +65,17 @@ export async function startInspect(session: ListenSession, port: number) {
   };
 }
 
-/** The error of `leads inspect` comes without its hint, which names flags of that command. */
-function startError(lines: readonly string[], end: number | string): Error {
-  const reason = lines.find((line) => line.startsWith('error: ')) ?? `error: it ended (${end})`;
-  const message = `the page of --inspect did not start: ${reason.slice('error: '.length)}`;
-  return end === 2 ? new UsageError(message) : new ConfigError(message);
+const usageExitCode = 2;
+
+/** `exit`: the exit code or the signal. The hint of `leads inspect` is left out, since it names flags of that command. */
+function startError(lines: readonly string[], exit: number | string): Error {
+  const errorLine = lines.find((line) => line.startsWith('error: '));
+  const reason = errorLine?.slice('error: '.length) ?? `it ended (${exit})`;
+  const message = `the page of --inspect did not start: ${reason}`;
+  return exit === usageExitCode ? new UsageError(message) : new ConfigError(message);
 }
 
-/** Other users of the machine can read these arguments, so that no secret is among them. */
+/** No secret may be among the arguments, which other users of the machine can read: `pageEnvironment` holds those. */
 function pageArgs({ flags, context, verifier }: ListenSession, port: number): readonly string[] {
   const { profile, timeout, verbose, quiet, color } = context.globals;
   const targets = replayAddresses(flags);
@@ -90,20 +96,20 @@ function pageArgs({ flags, context, verifier }: ListenSession, port: number): re
 const replayAddresses = ({ forwardTo }: ListenOptions): readonly URL[] =>
   forwardTo.filter(({ username, password }) => username === '' && password === '');
 
+/** How the page signs what it sends to the targets once more: as the service does, if the secret of the receiver can sign. */
 function schemeArgs({ scheme, token, tokenFile }: ListenOptions, verifier: Verifier): readonly string[] {
   if (signingKey(verifier) === undefined) return ['--no-verify'];
   const name = scheme ?? (token.length + tokenFile.length > 0 ? 'token' : undefined);
   return name === undefined ? [] : ['--scheme', name];
 }
 
-/** The receiver's own secret signs replays where it can, as the service signs what it delivers. */
 function signingKey({ scheme, keys: [key] }: Verifier): Key | undefined {
   if (key === undefined) return undefined;
   try {
     rejectUnableToSign(scheme, key);
     return key;
   } catch (error) {
-    // A public key verifies only, and a scheme may sign what we do not send.
+    // A public key can only verify, and some schemes sign parts of a request that a replay does not have.
     if (error instanceof ConfigError || error instanceof UsageError) return undefined;
     throw error;
   }

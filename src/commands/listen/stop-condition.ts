@@ -12,19 +12,25 @@ export function onAbort(signal: AbortSignal, call: () => void): void {
   else signal.addEventListener('abort', call, { once: true });
 }
 
-/** The cause that stopped a run. `count`: so many new leads came, and no target waits for them. */
+/**
+ * The cause that stopped a run. `count`: so many new leads came, and no target waits for them. `failure`: the reader of stdout
+ * went away, or the disk is full, so nothing more can be shown.
+ */
 export type StopCause =
-  | { readonly by: 'count' | 'time' | 'signal' }
-  /** The reader of stdout went away, or the disk is full: nothing more can be shown. */
-  | { readonly by: 'failure'; readonly error: Error };
+  { readonly by: 'count' | 'time' | 'signal' } | { readonly by: 'failure'; readonly error: Error };
 
-/** Whichever comes first: enough new leads, the end of the time, a signal to the process, a failure. */
+/**
+ * Stops a run for the cause that comes first: enough new leads (`--count`), the end of the time (`--for`), a signal to the
+ * process, a failure. A signal to the process stops it in two steps, so that a load balancer has time to send deliveries
+ * elsewhere: `stopping` is aborted at once, `signal` after the drain delay of the settings. Any other cause aborts both. Then
+ * `reached` resolves. Of the accepted leads, the ids of the first `#count` are kept.
+ */
 export class StopCondition {
   readonly reached: Promise<StopCause>;
-  readonly #controller = new AbortController();
   readonly #stopping = new AbortController();
+  readonly #stopped = new AbortController();
   readonly #count: number | undefined;
-  readonly #leadIds: string[] = [];
+  readonly #countedIds: string[] = [];
   #accepted = 0;
   #resolve: (cause: StopCause) => void = () => undefined;
 
@@ -34,12 +40,12 @@ export class StopCondition {
     { clock, signal }: Pick<Context, 'clock' | 'signal'>,
   ) {
     // Every delivery that --simulate holds back listens for it; node would warn of the eleventh.
-    setMaxListeners(0, this.#controller.signal);
+    setMaxListeners(0, this.signal);
     this.#count = count;
     this.reached = new Promise((resolve) => (this.#resolve = resolve));
     const stopAfter = async (ms: number, by: 'time' | 'signal'): Promise<void> => {
       if (!(await slept(clock, ms, this.signal))) return;
-      // The time may be over in the delay after a signal, which came first.
+      // If the time of `--for` ends within the drain delay, the signal came first.
       this.stop({ by: this.stopping.aborted ? 'signal' : by });
     };
     onAbort(signal, () => {
@@ -50,34 +56,34 @@ export class StopCondition {
     if (forMs !== undefined) void stopAfter(forMs, 'time');
   }
 
-  /** Only the first call gives the cause. */
+  /** Stops the run. Only the first call gives the cause. */
   stop(cause: StopCause): void {
     this.#stopping.abort();
-    this.#controller.abort();
+    this.#stopped.abort();
     this.#resolve(cause);
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Aborted as soon as the run is to stop: at a signal, before the delay behind it. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** A new lead was accepted. `untilForwarded` resolves when no target is to be tried for the leads any more. */
+  get signal(): AbortSignal {
+    return this.#stopped.signal;
+  }
+
+  /** Counts a new lead. `untilForwarded` resolves when no target is to be tried for these leads any more. */
   countAccepted(leadId: string, untilForwarded: (leadIds: readonly string[]) => Promise<void>): void {
     this.#accepted += 1;
     if (this.#count === undefined || this.#accepted > this.#count) return;
-    this.#leadIds.push(leadId);
+    this.#countedIds.push(leadId);
     if (this.#accepted < this.#count) return;
-    untilForwarded(this.#leadIds).then(
+    untilForwarded(this.#countedIds).then(
       () => this.stop({ by: 'count' }),
       (error: unknown) => this.stop({ by: 'failure', error: error as Error }),
     );
   }
 
+  /** The sentence that says what `--count` lacks after a run that ended for another cause. */
   missed(cause: StopCause): string | undefined {
     if (this.#count === undefined || cause.by === 'count') return undefined;
     const goal = counted(this.#count, 'new lead was wanted', 'new leads were wanted');
@@ -88,8 +94,8 @@ export class StopCondition {
 }
 
 /**
- * How the run ended: out of time before `count` leads is a problem. Throws a failure, and the reason of `signal` where
- * the run was interrupted too early.
+ * The outcome of a run that was stopped: out of time before `count` leads is a problem. Throws a failure, and the reason of
+ * `signal` if the process was interrupted before its ordinary end.
  */
 export function outcomeOf(cause: StopCause, count: number | undefined, signal: AbortSignal): Outcome {
   if (cause.by === 'failure') throw cause.error;
@@ -99,10 +105,10 @@ export function outcomeOf(cause: StopCause, count: number | undefined, signal: A
   return 'done';
 }
 
-const lookEveryMs = 20;
+const forwardsCheckMs = 20;
 
 /** Resolves when none of the leads waits for a target, and when `signal` aborts. */
-export async function everyTargetHad(
+export async function untilNoneWaits(
   leadIds: readonly string[],
   inbox: Pick<Inbox, 'forwards'>,
   clock: Pick<Clock, 'sleep'>,
@@ -112,5 +118,5 @@ export async function everyTargetHad(
     const forwards = await inbox.forwards(leadIds);
     return [...forwards.values()].flat().some(({ state }) => state === 'waiting');
   };
-  while (await isAnyWaiting()) if (!(await slept(clock, lookEveryMs, signal))) return;
+  while (await isAnyWaiting()) if (!(await slept(clock, forwardsCheckMs, signal))) return;
 }

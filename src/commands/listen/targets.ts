@@ -20,31 +20,33 @@ import { openAppendTarget } from '../../receiver/targets/append.ts';
 import { execTarget } from '../../receiver/targets/exec.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
+import type { Clock } from '../../time/clock.ts';
 import { authorityFor } from '../../tls/local-authority.ts';
 
+/**
+ * A target as a flag declares it: the URL, command or file that leads are delivered to, and how.
+ * - `flag`: the flag, for messages
+ * - `when`: all of these conditions must hold for a lead to be delivered
+ * - `giveUpMs`: the time after which a lead that could not be delivered is dead
+ * - `keepPath`: the path and the query of each delivery are appended to the URL
+ * - `insecure`: plain HTTP to another machine is allowed
+ */
 export interface TargetDefinition {
   readonly to: { readonly forward: URL } | { readonly exec: string } | { readonly output: string };
-  /** The flag that names the target, for messages. */
   readonly flag: string;
   readonly when: readonly Condition[];
   readonly giveUpMs: number;
   readonly keepPath: boolean;
-  /** Plain HTTP to another host is meant. */
   readonly insecure: boolean;
 }
 
-const defaults = {
-  when: [],
-  giveUpMs: defaultGiveUpMs,
-  keepPath: false,
-  insecure: false,
-};
+const defaults = { when: [], giveUpMs: defaultGiveUpMs, keepPath: false, insecure: false };
 
 const textMember = z.optional(z.string('a text'));
 const flagMember = z.optional(z.boolean('true or false'));
 
-/** The message of each member says what its value must be. */
-const shape = {
+/** The JSON object of `--target`. The message of each member says what its value must be. */
+const members = {
   forward: textMember,
   exec: textMember,
   output: textMember,
@@ -53,23 +55,22 @@ const shape = {
   keepPath: flagMember,
   insecure: flagMember,
 };
-const schema = z.strictObject(shape);
-type Members = z.infer<typeof schema>;
-export const targetKeys = Object.keys(shape);
+const schema = z.strictObject(members);
+type TargetMembers = z.infer<typeof schema>;
+export const targetKeys = Object.keys(members);
 
 /** The targets that the flags name. Throws a `UsageError` for one that cannot be, and for two that are the same. */
 export async function targetDefinitions(flags: ListenOptions): Promise<readonly TargetDefinition[]> {
-  const written = await Promise.all(flags.target.map(readTarget));
   const targets: readonly TargetDefinition[] = [
     ...flags.forwardTo.map((forward) => ({ ...defaults, to: { forward }, flag: '--forward-to' })),
     ...flags.exec.map((exec) => ({ ...defaults, to: { exec }, flag: '--exec' })),
     ...flags.output.map((output) => ({ ...defaults, to: { output }, flag: '--output' })),
-    ...written,
+    ...(await Promise.all(flags.target.map(readTarget))),
   ];
   const addresses = new Set<string>();
   for (const target of targets) {
     rejectPlainHttp(target);
-    const address = await addressOf(target);
+    const address = await comparableAddress(target);
     if (addresses.has(address)) {
       throw new UsageError(`${target.flag}: ${nameOf(target)} is a target already`, {
         hint: 'each target gets a lead once',
@@ -84,24 +85,13 @@ async function readTarget(typed: string): Promise<TargetDefinition> {
   const json = await jsonOrFile(typed, { where: '--target', kind: 'target' }).catch((error: unknown) => {
     throw asUsageError(error);
   });
-  return targetIn(json);
+  return definitionOf(membersOf(json));
 }
 
-function targetIn(json: unknown): TargetDefinition {
-  const { forward, exec, output, when = [], giveUp, ...members } = membersOf(json);
-  const { keepPath = false, insecure = false } = members;
-  if ([forward, exec, output].filter((place) => place !== undefined).length !== 1) {
-    throw new UsageError("--target: it has one of 'forward', 'exec' and 'output'", { hint: seeHelp });
-  }
-  const value = <T>(type: ValueType<T>, typed: string, key: string): T =>
-    checkValue(type, typed, `--target: ${key}`) as T;
-  const to =
-    forward !== undefined
-      ? { forward: value(httpUrl, forward, 'forward') }
-      : exec !== undefined
-        ? { exec: value(text, exec, 'exec') }
-        : { output: value(writtenFile, output ?? '', 'output') };
-  if (forward === undefined && (keepPath || insecure)) {
+function definitionOf(typed: TargetMembers): TargetDefinition {
+  const { when = [], giveUp, keepPath = false, insecure = false } = typed;
+  const to = destinationOf(typed);
+  if (!('forward' in to) && (keepPath || insecure)) {
     throw new UsageError("--target: 'keepPath' and 'insecure' need 'forward'");
   }
   if (keepPath && 'forward' in to && to.forward.search !== '') {
@@ -112,15 +102,28 @@ function targetIn(json: unknown): TargetDefinition {
     flag: '--target',
     keepPath,
     insecure,
-    when: [when].flat().map((typed) => value(condition, typed, 'when')),
-    giveUpMs: giveUp === undefined ? defaults.giveUpMs : value(interval, giveUp, 'giveUp'),
+    when: [when].flat().map((typedCondition) => checkMember(condition, typedCondition, 'when')),
+    giveUpMs: giveUp === undefined ? defaults.giveUpMs : checkMember(interval, giveUp, 'giveUp'),
   };
 }
 
+function destinationOf({ forward, exec, output }: TargetMembers): TargetDefinition['to'] {
+  const destinations = [forward, exec, output].filter((value) => value !== undefined);
+  if (destinations.length === 1) {
+    if (forward !== undefined) return { forward: checkMember(httpUrl, forward, 'forward') };
+    if (exec !== undefined) return { exec: checkMember(text, exec, 'exec') };
+    if (output !== undefined) return { output: checkMember(writtenFile, output, 'output') };
+  }
+  throw new UsageError("--target: it has one of 'forward', 'exec' and 'output'", { hint: seeHelp });
+}
+
+const checkMember = <T>(type: ValueType<T>, typed: string, key: string): T =>
+  checkValue(type, typed, `--target: ${key}`) as T;
+
 const seeHelp = "see 'leads help targets'";
 
-/** No value is quoted: a URL may hold a password. */
-function membersOf(json: unknown): Members {
+/** Throws a `UsageError` that quotes no value: a URL may hold a password. */
+function membersOf(json: unknown): TargetMembers {
   const read = schema.safeParse(json);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
@@ -140,54 +143,60 @@ function membersOf(json: unknown): Members {
   );
 }
 
-/** A forward carries leads and the sender's credential. */
 function rejectPlainHttp({ to, flag, insecure }: TargetDefinition): void {
   if (!('forward' in to) || insecure || to.forward.protocol !== 'http:' || isLoopback(to.forward.hostname)) {
     return;
   }
   throw new UsageError(
     `${flag}: ${to.forward.origin} is plain HTTP: leads and credentials would travel unencrypted`,
-    {
-      hint: `use https://, or --target '{"forward":"URL","insecure":true}' where the network is trusted`,
-    },
+    { hint: `use https://, or --target '{"forward":"URL","insecure":true}' where the network is trusted` },
   );
 }
 
 /** The same text for the same target, whatever its credentials are. */
-async function addressOf({ to }: TargetDefinition): Promise<string> {
+async function comparableAddress({ to }: TargetDefinition): Promise<string> {
   if ('exec' in to) return `exec ${to.exec}`;
   if ('forward' in to) return `forward ${to.forward.origin}${to.forward.pathname}${to.forward.search}`;
-  // A missing file has no real path. Two links to it look different here; the second is refused when its lock is taken.
+  // A missing file has no real path: two links to it look different here, and the second is refused when its file is locked.
   return `output ${await realpath(to.output).catch(() => resolve(to.output))}`;
 }
 
-const nameOf = ({ to }: TargetDefinition): string =>
-  'forward' in to ? to.forward.origin : 'exec' in to ? 'that command' : to.output;
+/** How messages call a target: a URL may hold a password, and so may a command. */
+function nameOf({ to }: TargetDefinition): string {
+  if ('forward' in to) return to.forward.origin;
+  return 'exec' in to ? 'that command' : to.output;
+}
 
+/**
+ * - `commandEnv`: the environment of commands, which lacks the password of the inbox
+ * - `timeoutMs`: the longest time of one attempt
+ * - `scheme`: the name of the scheme that verifies deliveries
+ * - `host`: this machine, if the inbox may be shared with others
+ * - `attemptsAborted`: aborts the attempts in flight; `context.signal` only ends the wait for the lock of a file
+ */
 export interface OpenTargetOptions {
   readonly context: Context;
-  /** Commands get this environment: it lacks the password of the inbox. */
   readonly commandEnv: Context['env'];
   readonly timeoutMs: number;
   readonly scheme: string;
   readonly host: string | undefined;
   readonly note: (note: ReceiverNote) => void;
-  /** Aborts what targets have in flight; `context.signal` ends waits of this process. */
   readonly attemptsAborted: AbortSignal;
 }
 
 export async function openTarget(definition: TargetDefinition, options: OpenTargetOptions): Promise<Target> {
-  const { when: where, giveUpMs } = definition;
-  const { clock } = options.context;
-  const unlimited = { categories: [], since: undefined, until: undefined };
-  const takes: Target['takes'] =
-    where.length === 0
-      ? undefined
-      : (lead) => leadMatcher({ ...unlimited, where, now: clock.now() }).matches(lead);
-  return { ...(await openPlace(definition, options)), giveUpMs, takes };
+  const { when, giveUpMs } = definition;
+  const takes = when.length === 0 ? undefined : matcherOf(when, options.context.clock);
+  return { ...(await openDestination(definition, options)), giveUpMs, takes };
 }
 
-async function openPlace(
+/** A filter is made for each lead, since durations such as `7d` in a condition count from its `now`. */
+function matcherOf(where: readonly Condition[], clock: Pick<Clock, 'now'>): NonNullable<Target['takes']> {
+  const unlimited = { categories: [], since: undefined, until: undefined };
+  return (lead) => leadMatcher({ ...unlimited, where, now: clock.now() }).matches(lead);
+}
+
+async function openDestination(
   { to, keepPath }: TargetDefinition,
   { context, commandEnv, timeoutMs, scheme, host, note, attemptsAborted }: OpenTargetOptions,
 ): Promise<Target> {
