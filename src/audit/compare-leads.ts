@@ -38,13 +38,14 @@ interface LeadPair {
   readonly stored: ReceivedLead;
 }
 
-interface MatchedLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>, DifferingFields {
+/** A lead on both sides that can be judged only at the end. */
+interface DeferredLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>, DifferingFields {
   readonly isWaiting: boolean;
 }
 
 interface JudgedLeads {
   readonly findings: Finding[];
-  readonly deferredLeads: MatchedLead[];
+  readonly deferredLeads: DeferredLead[];
 }
 
 /** Leads that are looked up at once: so few that the garbage of a batch is collected before it becomes old, which costs more. */
@@ -71,7 +72,7 @@ export class LeadComparer {
   readonly #options: ComparisonOptions;
   /** Leads whose lookup is repeated at the end: they were not received, or waiting for a target. */
   readonly #retryLeads = leadSpool();
-  readonly #deferredLeads = plainSpool<MatchedLead>();
+  readonly #deferredLeads = plainSpool<DeferredLead>();
   /** The fields that pushes carry: only one of these can be missing from a push. */
   readonly #carriedFields = new CarriedFields();
 
@@ -110,7 +111,6 @@ export class LeadComparer {
         else pairs.push({ lead, stored });
       }
       await this.#compare(pairs);
-      // Ctrl-C is noticed only when the event loop takes a turn.
       await setImmediate();
       signal.throwIfAborted();
     }
@@ -197,7 +197,7 @@ export class LeadComparer {
   }
 
   #findingOf(
-    { id, createdAt, receivedAt, isWaiting }: Omit<MatchedLead, keyof DifferingFields>,
+    { id, createdAt, receivedAt, isWaiting }: Omit<DeferredLead, keyof DifferingFields>,
     fields: readonly string[],
   ): Finding | undefined {
     const differing = fields.length > maxDiffNames ? fields.slice(0, maxDiffNames) : fields;

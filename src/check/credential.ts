@@ -36,10 +36,9 @@ export const credentialTexts = (session: CheckSession, headers: CheckRequest['he
     hasSignature(session) ? (value.match(signature) ?? []) : [value],
   );
 
-/** `change` is given the name of a header in lower case, and its value. */
 const withChangedHeaders = (
   request: CheckRequest,
-  change: (name: string, value: string) => string,
+  change: (lowerCaseName: string, value: string) => string,
 ): CheckRequest => ({
   ...request,
   headers: request.headers.map(([name, value]) => [name, change(name.toLowerCase(), value)]),

@@ -41,9 +41,9 @@ export async function runProbes(
   onReport: () => void = () => undefined,
 ): Promise<readonly ProbeReport[]> {
   const reports = new Map<Probe, ProbeReport>();
-  let unacknowledged: string | undefined;
+  let failedPrecondition: string | undefined;
   const run = async (probe: Probe): Promise<void> => {
-    const report = await reportOn(probe, session, obstacleTo(probe, session) ?? unacknowledged);
+    const report = await reportOn(probe, session, obstacleTo(probe, session) ?? failedPrecondition);
     session.wire.signal.throwIfAborted();
     reports.set(probe, report);
     onReport();
@@ -53,7 +53,7 @@ export async function runProbes(
     await run(validDelivery);
     const exchange = reports.get(validDelivery)?.finding.exchange;
     if (exchange !== undefined && !isAcknowledged(exchange))
-      unacknowledged = `no genuine delivery is acknowledged (${validDelivery.name})`;
+      failedPrecondition = `no genuine delivery is acknowledged (${validDelivery.name})`;
   }
   const further = selected.filter((probe) => probe !== validDelivery);
   await Promise.all(further.filter(({ runsLast }) => runsLast !== true).map(run));

@@ -52,7 +52,7 @@ export async function openAudit(options: AuditCommandOptions, context: Context):
     filter,
     // Received leads have no status, nor can they be judged by the URL's own filters: whether they belong in the list is unknown.
     undecidable: [
-      ...(filtersByStatus || narrowsByUrl(service) ? unlistedClasses : []),
+      ...(filtersByStatus || urlFiltersList(service) ? unlistedClasses : []),
       ...received.undecidable,
     ],
     times: {
@@ -83,10 +83,10 @@ export async function openAudit(options: AuditCommandOptions, context: Context):
   };
 }
 
-/** Whether the query of the configured URL filters the list. */
-function narrowsByUrl({ account, dialect }: Pick<Service, 'account' | 'dialect'>): boolean {
+function urlFiltersList({ account, dialect }: Pick<Service, 'account' | 'dialect'>): boolean {
   const { url, status, category, since, until } = requestParamsOf(account.baseUrl, dialect);
-  return [status, category, since, until].some((name) => name !== undefined && url.searchParams.has(name));
+  const filterParams = [status, category, since, until];
+  return filterParams.some((name) => name !== undefined && url.searchParams.has(name));
 }
 
 /** Throws a `ConfigError` where nothing was ever received: everything would be missing. */

@@ -4,7 +4,10 @@ import { besideMark, styleFor } from '../../output/report.ts';
 import { asksForAscii, sanitize, terminalWidth, wrap } from '../../output/terminal/terminal.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 
-/** The verdict of `verify` on one delivery, printed as JSON; it holds no secret and no expected signature. */
+/**
+ * The verdict of `verify` on one delivery, printed as JSON; it holds no secret and no expected signature. `ok` is null where the
+ * credential is not in the capture. `tried` counts the combinations of the search for an explanation.
+ */
 export interface Report {
   readonly ok: boolean | null;
   readonly scheme: string;
@@ -19,6 +22,7 @@ export interface Report {
   readonly notes: readonly string[];
 }
 
+/** A failed check named `now` is a remark: the delivery was in time when it came, or when that was is not known. */
 export interface Check {
   readonly name: 'secret' | 'header' | 'signature' | 'token' | 'time' | 'now';
   readonly ok: boolean | null;
@@ -41,11 +45,10 @@ export function redactReport(report: Report, secrets: readonly Secret[]): Report
     typeof value === 'string' ? redact(value, secrets) : value,
   ) as Report;
   // A fix would not verify with a part of it hidden.
-  const isWhole = clean.wouldMatch?.fix === report.wouldMatch?.fix;
-  return {
-    ...clean,
-    wouldMatch: clean.wouldMatch && { ...clean.wouldMatch, ...(isWhole ? {} : { fix: null }) },
-  };
+  const isFixWhole = clean.wouldMatch?.fix === report.wouldMatch?.fix;
+  return isFixWhole || clean.wouldMatch === null
+    ? clean
+    : { ...clean, wouldMatch: { ...clean.wouldMatch, fix: null } };
 }
 
 /** A line for each check, then the verdict; a fix is not broken, so that it can be copied. */
@@ -56,7 +59,8 @@ export async function printText(report: Report, head: string, context: Context):
     asksForAscii(context) ? sanitize(text).replaceAll('…', '...') : sanitize(text);
   const markOf = ({ ok, name }: Check): string => {
     if (ok === true) return colours.green(marks.pass);
-    return ok === null || name === 'now' ? colours.yellow(marks.warn) : colours.red(marks.fail);
+    const isRemark = ok === null || name === 'now';
+    return isRemark ? colours.yellow(marks.warn) : colours.red(marks.fail);
   };
   const { ok, reason, wouldMatch, explanation, tried } = report;
   const sentence = wouldMatch?.what ?? explanation;
