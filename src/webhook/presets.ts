@@ -39,12 +39,7 @@ export const branded = <P extends Omit<Preset, 'name'>>(preset: P, brand: string
 });
 
 /** The signature header holds the time too, as Stripe's does: `t=1700000000,v1=…`. */
-const timeInHeader = {
-  timestampPrefix: 't=',
-  prefix: 'v1=',
-  separator: ',',
-  content: '{timestamp}.{body}',
-} as const;
+const timeInHeader = { timestampPrefix: 't=', prefix: 'v1=', separator: ',', content: '{timestamp}.{body}' };
 
 type PresetOptions = Partial<Omit<Preset, 'name' | 'signatureHeader' | 'content'>>;
 
@@ -95,20 +90,13 @@ const timeBeside = (
 const vendors = {
   'standard-webhooks': standardWebhooks,
   svix: branded(standardWebhooks, 'svix'),
-  stripe: {
-    signatureHeader: 'stripe-signature',
-    ...timeInHeader,
-  },
+  stripe: { signatureHeader: 'stripe-signature', ...timeInHeader },
   github: overBody('x-hub-signature-256', { prefix: 'sha256=' }),
   slack: timeBeside('x-slack-signature', 'x-slack-request-timestamp', 'v0:{timestamp}:{body}', {
     prefix: 'v0=',
   }),
   shopify: overBody('x-shopify-hmac-sha256', { encoding: 'base64' }),
-  calendly: {
-    signatureHeader: 'calendly-webhook-signature',
-    ...timeInHeader,
-    toleranceMs: 180_000,
-  },
+  calendly: { signatureHeader: 'calendly-webhook-signature', ...timeInHeader, toleranceMs: 180_000 },
   discord: timeBeside('x-signature-ed25519', 'x-signature-timestamp', '{timestamp}{body}', {
     algorithm: 'ed25519',
   }),
@@ -121,10 +109,7 @@ const vendors = {
   intercom: overBody('x-hub-signature', { algorithm: 'hmac-sha1', prefix: 'sha1=' }),
   linear: overBody('linear-signature', {}),
   meta: overBody('x-hub-signature-256', { prefix: 'sha256=' }),
-  mux: {
-    signatureHeader: 'mux-signature',
-    ...timeInHeader,
-  },
+  mux: { signatureHeader: 'mux-signature', ...timeInHeader },
   paddle: {
     signatureHeader: 'paddle-signature',
     timestampPrefix: 'ts=',
@@ -138,11 +123,7 @@ const vendors = {
     '{timestamp}{body}',
     { algorithm: 'ecdsa-p256-sha256-der', encoding: 'base64' },
   ),
-  square: {
-    signatureHeader: 'x-square-hmacsha256-signature',
-    encoding: 'base64',
-    content: '{url}{body}',
-  },
+  square: { signatureHeader: 'x-square-hmacsha256-signature', encoding: 'base64', content: '{url}{body}' },
   twitch: timeBeside(
     'twitch-eventsub-message-signature',
     'twitch-eventsub-message-timestamp',

@@ -60,9 +60,7 @@ function secretsOf(secrets: SchemeChoice['secrets']): readonly Secret[] {
     if (bytes !== undefined) return Secret.ofBytes(bytes);
     if (typeof secret === 'string') return new Secret(secret);
     if (secret !== undefined) throw new ConfigError(`secret ${i + 1} is neither a text nor bytes`);
-    throw new ConfigError(`secret ${i + 1} is undefined`, {
-      hint: 'is its environment variable set?',
-    });
+    throw new ConfigError(`secret ${i + 1} is undefined`, { hint: 'is its environment variable set?' });
   });
 }
 
