@@ -123,7 +123,7 @@ export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
 /** The sentence and the hint that a person at the command line reads. */
-export interface Description {
+interface Description {
   readonly message: string;
   readonly hint: string | undefined;
 }
