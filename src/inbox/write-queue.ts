@@ -141,11 +141,7 @@ export class WriteQueue {
     return results;
   }
 
-  *#storeItems(
-    batch: readonly BatchItem[],
-    start: Start,
-    noncesNow: number,
-  ): Work<Pick<Changes, 'results' | 'seq'>> {
+  *#storeItems(batch: readonly BatchItem[], start: Start, noncesNow: number): Work<Changes> {
     const { dialect } = this.#driver;
     const { claimMs, nonceLifetimeMs, targets } = this.#options;
     const { key, storedName } = this.#opened;

@@ -12,7 +12,6 @@ import type {
   StoredResult,
 } from '../query-types.ts';
 import type { DroppedRepeats, StoredLeadQuery } from '../inbox.ts';
-import type { Dialect } from './dialect.ts';
 import {
   attemptKindOfRow,
   bytesOf,
@@ -246,35 +245,29 @@ const maxReceipts = 1000;
  */
 export async function* receipts(
   driver: DatabaseReader,
-  query: ReceiptQuery,
+  { since, until, withRepeats }: ReceiptQuery,
 ): AsyncGenerator<readonly StoredReceipt[]> {
+  const { dialect } = driver;
+  const columns = ['seq', 'received_at', 'verdict', 'reason', 'attempt', 'source'];
+  const joined = raw(columns.map((name) => `${dialect.joined(name).text} AS ${name}s`).join(', '));
+  const length = "COALESCE(CAST(length(bytes) AS TEXT), '')";
+  const hasBytes = raw(withRepeats ? 'attempt > 0' : 'attempt = 1 AND reason IS NULL');
+  const pageQuery = (lastSeq: number, limit: number): Query =>
+    sql`SELECT ${joined}, ${dialect.list('lead')} AS leads, ${dialect.joined(length)} AS lengths,
+      ${dialect.joinedBytes('bytes')} AS bytes
+      FROM (SELECT seq, received_at, lead, verdict, COALESCE(reason, '') AS reason, attempt, source,
+        CASE WHEN ${hasBytes} THEN COALESCE(${payload}, ${raw(dialect.noBytes)}) END AS bytes
+        FROM @deliveries AS d${dialect.withoutIndex} WHERE seq < ${lastSeq} ${conditions({ since, until })}
+        ORDER BY seq DESC LIMIT ${limit}) AS page`;
   let lastSeq = Number.MAX_SAFE_INTEGER;
   for (let limit = firstRows; ;) {
-    const [row = {}] = await driver.read(receiptsPage(driver.dialect, query, lastSeq, limit));
+    const [row = {}] = await driver.read(pageQuery(lastSeq, limit));
     const page = receiptsIn(row);
     if (page.length > 0) yield page;
     if (page.length < limit) return;
     lastSeq = page.at(-1)?.seq ?? 0;
     limit = rowsAfter(page.length, bytesOf(row['bytes']).length, maxReceipts);
   }
-}
-
-const joinedColumns = ['seq', 'received_at', 'verdict', 'reason', 'attempt', 'source'];
-
-function receiptsPage(
-  dialect: Dialect,
-  { since, until, withRepeats }: ReceiptQuery,
-  lastSeq: number,
-  limit: number,
-): Query {
-  const hasBytes = raw(withRepeats ? 'attempt > 0' : 'attempt = 1 AND reason IS NULL');
-  const joined = raw(joinedColumns.map((name) => `${dialect.joined(name).text} AS ${name}s`).join(', '));
-  const length = "COALESCE(CAST(length(bytes) AS TEXT), '')";
-  return sql`SELECT ${joined}, ${dialect.list('lead')} AS leads, ${dialect.joined(length)} AS lengths, ${dialect.joinedBytes('bytes')} AS bytes
-    FROM (SELECT seq, received_at, lead, verdict, COALESCE(reason, '') AS reason, attempt, source,
-      CASE WHEN ${hasBytes} THEN COALESCE(${payload}, ${raw(dialect.noBytes)}) END AS bytes
-      FROM @deliveries AS d${dialect.withoutIndex} WHERE seq < ${lastSeq} ${conditions({ since, until })}
-      ORDER BY seq DESC LIMIT ${limit}) AS page`;
 }
 
 /** The receipts of such a row. The bytes of all of them follow each other; a length of '' stands for no bytes. */

@@ -16,7 +16,6 @@ import {
   numbersIn,
   optionalNumber,
   otherEvent,
-  type Row,
   type Rows,
   textOf,
 } from './row.ts';
@@ -106,8 +105,8 @@ export async function bodiesWithIds(driver: Driver, leadIds: readonly string[]):
 }
 
 /**
- * Deletes what the erasure names, keeps a digest of each id, under the key of the inbox, and marks the database as one to be
- * overwritten. `sharedBodies`: from `bodiesWithIds`.
+ * Deletes what the erasure names, and marks the database as one to be overwritten. `key`: the key of the inbox. `sharedBodies`: from
+ * `bodiesWithIds`.
  */
 export function* eraseLeads(
   dialect: Dialect,
@@ -115,46 +114,57 @@ export function* eraseLeads(
   { leadIds, rejected }: Erasure,
   sharedBodies: readonly number[],
 ): Work<ErasedCounts> {
-  const dropped: Row[] = [];
-  let knownIds = 0;
-  const counts = { leads: 0, waiting: 0 };
-  for (const leadId of new Set(leadIds)) {
-    const id = toColumn(leadId);
-    const [[lead] = [], deliveries = [], [undone] = []] = yield [
-      sql`SELECT seq, first_at, attempts FROM @leads WHERE id = ${id}`,
-      sql`SELECT seq, received_at AS first_at, 0 AS attempts, verdict, first_seq FROM @deliveries
-        WHERE ${isOfLead(id)} ORDER BY seq`,
-      sql`SELECT 1 AS one FROM @forwards WHERE lead = ${id} AND state <> 'done' LIMIT 1`,
-    ];
-    // An id that came in rejected deliveries alone is erased as well: the first of them is read as if it were the lead's row.
-    const first = lead ?? deliveries[0];
-    if (first === undefined) continue;
-    knownIds += 1;
-    if (lead !== undefined) counts.leads += 1;
-    if (undone !== undefined) counts.waiting += 1;
-    const { seq, firstAt, attempts } = leadHistoryOf(first);
-    const digest = erasedIdDigest(key, leadId);
-    yield* dropDeliveries(dialect, seqsOf(deliveries));
-    dropped.push(...deliveries);
-    yield [
-      sql`INSERT INTO @erased VALUES (${digest}, ${seq}, ${firstAt}, ${attempts}) ON CONFLICT DO NOTHING`,
-      sql`DELETE FROM @forwards WHERE lead = ${id}`,
-      sql`DELETE FROM @dropped_repeats WHERE lead = ${id}`,
-      sql`DELETE FROM @leads WHERE id = ${id}`,
-    ];
-  }
+  const erased: ErasedId[] = [];
+  for (const leadId of new Set(leadIds)) erased.push(yield* eraseLead(dialect, key, leadId));
   const rejectedDeliveries: Rows = yield* ask(
     sql`SELECT seq, verdict, first_seq FROM @deliveries WHERE verdict = 'rejected'
       AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(rejected)})`,
   );
   yield* dropDeliveries(dialect, seqsOf(rejectedDeliveries));
-  dropped.push(...rejectedDeliveries);
-  const requestsOfDropped = dropped.flatMap((row) => optionalNumber(row['first_seq']) ?? []);
-  const requests = new Set([...requestsOfDropped, ...(knownIds > 0 ? sharedBodies : [])]);
+  const dropped = [...erased.flatMap(({ deliveries }) => deliveries), ...rejectedDeliveries];
+  const requests = new Set(dropped.flatMap((row) => optionalNumber(row['first_seq']) ?? []));
+  if (erased.some(({ isKnown }) => isKnown)) for (const seq of sharedBodies) requests.add(seq);
   for (const firstSeq of requests) yield* keepRemaining(firstSeq);
-  if (dropped.length + counts.leads > 0) yield [sql`UPDATE @meta SET overwrite_due = 1`];
+  const leads = erased.filter(({ isLead }) => isLead).length;
+  if (dropped.length + leads > 0) yield [sql`UPDATE @meta SET overwrite_due = 1`];
   const rejectedCount = dropped.filter(({ verdict }) => verdict === 'rejected').length;
-  return { ...counts, deliveries: dropped.length - rejectedCount, rejected: rejectedCount };
+  const counts = { deliveries: dropped.length - rejectedCount, rejected: rejectedCount };
+  return { leads, ...counts, waiting: erased.filter(({ isUndone }) => isUndone).length };
+}
+
+interface ErasedId {
+  readonly deliveries: Rows;
+  readonly isKnown: boolean;
+  readonly isLead: boolean;
+  readonly isUndone: boolean;
+}
+
+/** Deletes all that is stored of an id, and keeps a digest of it. An id that only came in rejected deliveries is erased as well. */
+function* eraseLead(dialect: Dialect, key: Uint8Array, leadId: string): Work<ErasedId> {
+  const id = toColumn(leadId);
+  const [[lead] = [], deliveries = [], undone = []] = yield [
+    sql`SELECT seq, first_at, attempts FROM @leads WHERE id = ${id}`,
+    sql`SELECT seq, received_at AS first_at, 0 AS attempts, verdict, first_seq FROM @deliveries
+      WHERE ${isOfLead(id)} ORDER BY seq`,
+    sql`SELECT 1 AS one FROM @forwards WHERE lead = ${id} AND state <> 'done' LIMIT 1`,
+  ];
+  const first = lead ?? deliveries[0];
+  if (first !== undefined) {
+    const { seq, firstAt, attempts } = leadHistoryOf(first);
+    yield* dropDeliveries(dialect, seqsOf(deliveries));
+    yield [
+      sql`INSERT INTO @erased VALUES (${erasedIdDigest(key, leadId)}, ${seq}, ${firstAt}, ${attempts}) ON CONFLICT DO NOTHING`,
+      sql`DELETE FROM @forwards WHERE lead = ${id}`,
+      sql`DELETE FROM @dropped_repeats WHERE lead = ${id}`,
+      sql`DELETE FROM @leads WHERE id = ${id}`,
+    ];
+  }
+  return {
+    deliveries,
+    isKnown: first !== undefined,
+    isLead: lead !== undefined,
+    isUndone: undone.length > 0,
+  };
 }
 
 const seqsOf = (deliveries: Rows): readonly number[] => deliveries.map(({ seq }) => numberOf(seq));
