@@ -42,7 +42,7 @@ export function forgeRequest(
   }
 }
 
-/** Whether a request forged in this way differs from a genuine one: what is not signed cannot be forged. */
+/** Whether the scheme sends or signs what this kind forges: a receiver could not notice the forgery otherwise. */
 export function canForge(signer: Signer, kind: ForgeryKind): boolean {
   const content: SignedContent = { target: 'https://localhost/', id: 'a', body: Buffer.from('{}') };
   const headersOf = ({ headers }: SignedRequest): string => JSON.stringify(headers);
@@ -78,5 +78,6 @@ const withOtherLastCharacter = (text: string): string => text.slice(0, -1) + (te
 /** The field is easy to find in an inbox that stored the altered lead by mistake. */
 function withExtraField(body: Uint8Array): Uint8Array {
   const text = Buffer.from(body).toString('utf8');
-  return Buffer.from(text.replace(/^(\s*\{)/, '$1"forged":true,'));
+  const separator = /^\s*\{\s*\}/.test(text) ? '' : ',';
+  return Buffer.from(text.replace(/^\s*\{/, `$&"forged":true${separator}`));
 }

@@ -50,6 +50,14 @@ test.each<{ forgery: Forgery; reason: string }>([
   expect(verdict(standard, forgeRequest(standard, content, now, forgery))).toBe(reason);
 });
 
+test.each(['{}', ' { }', '{"id":"a"}', '{ "id": "a" }'])('an altered payload is JSON: %s', (text) => {
+  const { body } = forgeRequest(standard, { ...content, body: Buffer.from(text) }, now, {
+    kind: 'alteredPayload',
+  });
+  const original = JSON.parse(text) as object;
+  expect(JSON.parse(Buffer.from(body).toString())).toEqual({ ...original, forged: true });
+});
+
 test('a reused nonce is correctly signed, and only its id gives it away', () => {
   const request = forgeRequest(standard, content, now, { kind: 'reusedNonce', usedId: 'msg_0' });
   expect(verdict(standard, request)).toBe('authentic');
