@@ -3,10 +3,7 @@ import { ConfigError, type Problem, UsageError } from '../errors.ts';
 export const invalidProxy = (variable: string) =>
   new ConfigError(`${variable} is not the URL of an http:// or https:// proxy`);
 
-/**
- * The error for a socket that could not be opened. `option`: of the run, where the address came from one that names both host and
- * port.
- */
+/** The error for a socket that could not be opened. `option`: the one that names both host and port, where the run has such. */
 export function listenError(
   cause: NodeJS.ErrnoException,
   host: string,
@@ -59,7 +56,10 @@ export const handshakeProblem = (kind: HandshakeFailure): Problem => ({
   message: handshakeFailures[kind],
 });
 
-/** It has the code that undici gives for an answer that does not come in time. */
+/** Both have the codes that undici gives for the same. */
+export const connectTimeout = (): Error =>
+  Object.assign(new Error('Connect Timeout Error'), { code: 'UND_ERR_CONNECT_TIMEOUT' });
+
 export const tunnelTimeout = (): Error =>
   Object.assign(new Error('the proxy opened no tunnel in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
 

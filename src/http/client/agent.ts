@@ -27,37 +27,28 @@ export function createAgent(options: HttpClientOptions): HttpClient {
     },
   });
   return {
-    request: (sent) => unlessAborted(send(pools, sent), sent.signal),
+    request: (sent) => rejectOnAbort(send(pools, sent), sent.signal),
     destroy: () => pools.destroy(),
   };
 }
 
-/** How many bytes of a body are buffered: with undici's own mark, one read of the socket, it would pause and resume for each. */
+/** Bytes of a body that undici buffers before it pauses the socket: its default is one read, so that it would pause after each. */
 const highWaterMark = 512 * 1024;
 
-/** undici adds `request` to its dispatchers in its index, which is not loaded. */
+/** Calls `request` as a method of the pool: only undici's index, which takes long to load, makes it one. */
 async function send(pools: OriginPools, sent: HttpRequest): Promise<HttpAnswer> {
-  const { origin, body = null } = sent;
-  const options = { ...sent, body, responseHeaders: 'raw', highWaterMark } as const;
-  const {
-    statusCode: status,
-    statusText,
-    headers,
-    body: stream,
-  } = await request.call(pools.of(origin), options);
+  const { origin, body: sentBody = null } = sent;
+  const options = { ...sent, body: sentBody, responseHeaders: 'raw', highWaterMark } as const;
+  const answer = await request.call(pools.of(origin), options);
+  const { statusCode: status, statusText } = answer;
   // undici's types do not say that its raw headers are one list.
-  const parsedHeaders = answerHeaders(headers as unknown as readonly string[]);
-  return {
-    status,
-    statusText,
-    ...parsedHeaders,
-    body: stream as AsyncIterable<Uint8Array>,
-    discard: () => stream.dump(),
-  };
+  const headers = answerHeaders(answer.headers as unknown as readonly string[]);
+  const body = answer.body as AsyncIterable<Uint8Array>;
+  return { status, statusText, ...headers, body, discard: () => answer.body.dump() };
 }
 
 /** undici looks at a request's signal only once there is a connection, for which a proxy may let it wait. */
-async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function rejectOnAbort<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return answer;
   let onAbort = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {

@@ -9,16 +9,17 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer of any status, whose body is still to come. */
+/**
+ * An answer of any status. `headers` have names in lower case, and the first value of a header that is sent more than once, but
+ * all of `Link`. The `body` is still to be received: it has to be read, and throws where it breaks off; or `discard` drops the rest
+ * of it, so that its connection can be used again.
+ */
 export interface HttpAnswer {
   readonly status: number;
   readonly statusText: string;
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
-  /** Names in lower case; the first value of a header that is sent more than once, `Link` aside. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** To be read or discarded; it throws where it breaks off. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Gives the rest of the body up, so that its connection can be used again. */
   readonly discard: () => Promise<void>;
 }
 
@@ -52,8 +53,8 @@ export function answerHeaders(flat: readonly string[]): Pick<HttpAnswer, 'rawHea
 }
 
 /**
- * Every connection by a name is made with these options. Of a host with several addresses, node gives each but the last this long, by
- * default 250 ms: where the others do not answer, one that is further away was never reached (nodejs/node#54359). This is
- * longer than a connection by satellite takes, and leaves time for the next one where a time limit is a second; ms.
+ * Options of every connection by a name: how long node tries each address of a host but the last one, in milliseconds. With its
+ * default of 250 ms, an address that is far away is given up before it answers (nodejs/node#54359). This is longer than a connection
+ * by satellite takes, and leaves time for the next address where a time limit is a second.
  */
 export const addressAttempts = { autoSelectFamilyAttemptTimeout: 750 };

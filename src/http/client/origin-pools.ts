@@ -4,31 +4,34 @@ import type { SecureContextOptions } from 'node:tls';
 import type { buildConnector as Connect } from 'undici';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { TunnelError, TunnelRefusedError } from '../errors.ts';
+import { connectTimeout, TunnelError, TunnelRefusedError } from '../errors.ts';
 import { addressAttempts } from './http-client.ts';
 import { nameOtherHost } from './trust.ts';
 import { openTunnel } from './proxy.ts';
 
+/**
+ * `connections` is the most to one origin; undefined: no limit. `connectMs` is the time to connect, with the tunnel and the TLS
+ * handshake; `answerMs` that to the headers of an answer, and between two pieces of its body; 0: no limit. `proxyFor` names the
+ * proxy through which an https origin is reached, and `trustOf` decides which of its certificates are trusted.
+ */
 interface PoolOptions {
-  /** To connect, and to open a tunnel; ms. */
-  readonly connectMs: number;
-  /** The most connections to one origin; undefined: no limit. */
   readonly connections?: number | undefined;
-  /** To the headers of an answer, and between two pieces of its body; ms. 0: no limit. */
+  readonly connectMs: number;
   readonly answerMs: number;
-  /** The proxy through which an https origin is reached. */
   readonly proxyFor: (origin: URL) => URL | undefined;
-  /** Decides which certificates of an https origin are trusted. */
   readonly trustOf: (
     origin: URL,
   ) => Promise<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
 }
 
+/** Connects until `deadline`, of the monotonic clock, in milliseconds. */
+type TimedConnector = (target: Connect.Options, callback: Connect.Callback, deadline: number) => void;
+
 /** The pools of connections of undici, one for each origin: HTTP/1.1 with keep-alive. */
 export class OriginPools {
   readonly #options: PoolOptions;
   readonly #pools = new Map<string, Pool>();
-  /** undici ends those that are connected; one that still connects would keep the process until its time is up. */
+  /** The open ones: a pool ends its connections, but one that is not ready yet would keep the process until its deadline. */
   readonly #sockets = new Set<{ destroy(): unknown }>();
 
   constructor(options: PoolOptions) {
@@ -58,29 +61,35 @@ export class OriginPools {
 
   #connectorTo(origin: URL): Connect.connector {
     const { connectMs, proxyFor, trustOf } = this.#options;
-    const shared = { ...addressAttempts, timeout: connectMs };
-    if (origin.protocol !== 'https:') return this.#tracked(buildConnector(shared));
+    const deadlineOf = (): number => performance.now() + connectMs;
+    // undici's own limit (`timeout`) is up to a second late, and does not know how long the tunnel took.
+    const shared = { ...addressAttempts, timeout: 0 };
+    if (origin.protocol !== 'https:') {
+      const plain = this.#tracked(buildConnector(shared));
+      return (target, callback) => plain(target, callback, deadlineOf());
+    }
     const proxy = proxyFor(origin);
-    let ready: Promise<Connect.connector> | undefined;
+    let ready: Promise<TimedConnector> | undefined;
     return (target, callback) => {
+      const deadline = deadlineOf();
       ready ??= trustOf(origin).then((trust) => {
         const secure = this.#tracked(buildConnector({ ...shared, ...trust }));
         return proxy === undefined ? secure : this.#tunnelled(origin, proxy, secure);
       });
       ready.then(
-        (connect) => connect(target, callback),
+        (connect) => connect(target, callback, deadline),
         (error: unknown) => callback(error as Error, null),
       );
     };
   }
 
   /** undici's own proxy agent drops repeated headers, and fails on passwords with a percent sign. */
-  #tunnelled({ hostname, port }: URL, proxy: URL, secure: Connect.connector): Connect.connector {
+  #tunnelled({ hostname, port }: URL, proxy: URL, secure: TimedConnector): TimedConnector {
     const authority = `${hostname}:${port === '' ? 443 : port}`;
-    return (target, callback) => {
-      const opening = openTunnel(proxy, authority, this.#options.connectMs, (error, socket) => {
+    return (target, callback, deadline) => {
+      const opening = openTunnel(proxy, authority, deadline - performance.now(), (error, socket) => {
         this.#sockets.delete(opening);
-        if (socket !== undefined) secure({ ...target, httpSocket: socket }, callback);
+        if (socket !== undefined) secure({ ...target, httpSocket: socket }, callback, deadline);
         else if (error instanceof TunnelRefusedError) callback(error, null);
         else callback(new TunnelError(proxy.host, error as Error), null);
       });
@@ -88,17 +97,23 @@ export class OriginPools {
     };
   }
 
-  #tracked(connect: Connect.connector): Connect.connector {
-    return (target, callback) => {
+  #tracked(connect: Connect.connector): TimedConnector {
+    // undici's types do not say that it returns the socket.
+    const connectSocket = connect as (...values: Parameters<typeof connect>) => Duplex;
+    return (target, callback, deadline) => {
       const host = target.hostname.replace(/^\[|\]$/g, '');
       // undici would ask for the certificate of the host that a `Host` header names.
       const servername = isIP(host) === 0 ? host : '';
-      const socket = (connect as (...values: Parameters<typeof connect>) => Duplex)(
-        { ...target, servername },
-        callback,
-      );
+      const socket = connectSocket({ ...target, servername }, (...result) => {
+        clearTimeout(timer);
+        callback(...result);
+      });
+      const timer = setTimeout(() => socket.destroy(connectTimeout()), deadline - performance.now());
       this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
+      socket.once('close', () => {
+        clearTimeout(timer);
+        this.#sockets.delete(socket);
+      });
       nameOtherHost(socket, host);
     };
   }

@@ -15,10 +15,12 @@ interface PostRequest {
 
 export type PostResult = ExchangeEnd & { readonly durationMs: number };
 
+/**
+ * `connections` are kept open per origin, and so are the most requests at one time. `timeoutMs` is for one request, from `post` to
+ * the end of the answer; waiting for a free connection counts.
+ */
 interface PosterOptions {
-  /** Connections kept open per origin, and so the most requests at one time. */
   readonly connections: number;
-  /** For one request, from `post` to the end of the answer; waiting for a free connection counts. */
   readonly timeoutMs: number;
   readonly trust?: TlsTrust | undefined;
   readonly proxy?: URL | undefined;

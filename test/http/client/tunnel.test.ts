@@ -5,6 +5,7 @@ import { createServer as createSecureServer, request } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPoster } from '../../../src/http/client/poster.ts';
 import { tunnelAgent } from '../../../src/http/client/proxy.ts';
@@ -38,11 +39,11 @@ async function start(status: number) {
 }
 
 /** Posts through the proxy, and gives the status and body of the answer, or the code and the detail of the failure. */
-function posterThrough(proxy: URL) {
+function posterThrough(proxy: URL, timeoutMs = 10_000) {
   const trust = { authorities: [tls.caPem], insecure: false };
   const poster = createPoster({
     connections: 1,
-    timeoutMs: 10_000,
+    timeoutMs,
     proxy,
     trust,
   });
@@ -129,4 +130,27 @@ test('what is posted fails with what the proxy answered, or at once when it is g
   const result = post(url);
   setImmediate(() => poster.close());
   expect(await result).toBe('aborted: aborted');
+});
+
+test('a connection that is not ready in time ends with its request, however late its tunnel was opened', async () => {
+  const { proxy, proxyUrl } = await start(200);
+  const timeoutMs = 1_000;
+  const ended: Promise<unknown>[] = [];
+  proxy.removeAllListeners('connect').on('connect', (_, socket) => {
+    ended.push(once(socket.resume(), 'end'));
+    setTimeout(() => socket.write('HTTP/1.1 200 OK\r\n\r\n'), 0.8 * timeoutMs);
+  });
+  const { post } = posterThrough(proxyUrl, timeoutMs);
+  expect(await post(`https://${hostname()}:8443/x`)).toMatch(/^timeout: /);
+  expect(ended).toHaveLength(1);
+  const late = sleep(timeoutMs / 2, 'still open');
+  expect(
+    await Promise.race([
+      ended[0]?.then(
+        () => 'ended',
+        () => 'ended',
+      ),
+      late,
+    ]),
+  ).toBe('ended');
 });
