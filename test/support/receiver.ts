@@ -28,7 +28,7 @@ export async function startReceiver(options: Partial<HttpServerOptions> = {}): P
     clock: { now: () => 1_768_478_400_000 },
     onError: (error) => errors.push(error),
     onRejected: (rejection, received) => rejected.push({ ...received, ...rejection }),
-    onHandshake: (one) => handshakes.push(one),
+    onFailedHandshake: (one) => handshakes.push(one),
     ...options,
     handle: (delivery) => {
       deliveries.push(delivery);

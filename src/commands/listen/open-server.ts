@@ -26,7 +26,7 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
       messages.warn(`a delivery failed and was answered 503: ${messageOf(error)}`);
     },
     onRejected: (rejected, received) => void receiver.handleRejected(received, rejected),
-    onHandshake({ code, problem, remote }) {
+    onFailedHandshake({ code, problem, remote }) {
       metrics?.failed('handshake');
       // A client that leaves the handshake without an alert mostly distrusts the certificate as well.
       const mayDistrust = ['client-distrusts-certificate', 'client-left-handshake'].includes(problem.kind);

@@ -6,17 +6,9 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import {
-  BodyBudget,
-  closedAfterHandshake,
-  type Connection,
-  Connections,
-  IncomingBody,
-  isStalled,
-  type RequestHead,
-  validateHeaders,
-} from './connections.ts';
+import { type Connection, Connections, leftAtHandshake, measureStall, startInTurn } from './connections.ts';
 import { type HandshakeFailure, handshakeProblem, listenError } from '../errors.ts';
+import { BodyBudget, IncomingBody, readHead, type RequestHead } from './read-request.ts';
 import {
   closeAfterAnswer,
   type ParserError,
@@ -111,7 +103,7 @@ function createServer(options: HttpServerOptions, limits: Limits): Server {
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: checkIntervalMs(limits),
     maxHeaderSize: limits.headerBytes,
-    // Checked with the other headers: node would reject such a request without reporting it.
+    // `readHead` checks it: node would reject such a request without reporting it.
     requireHostHeader: false,
   };
   const server =
@@ -122,41 +114,10 @@ function createServer(options: HttpServerOptions, limits: Limits): Server {
           ...secureContext(options.tls),
           handshakeTimeout: requestDeadlineMs(limits),
         });
-  // node accepts one more than is allowed, so that too many are noticed.
+  // Node drops further headers silently: it keeps one more than is allowed, so that `readHead` notices and rejects.
   server.maxHeadersCount = limits.headers + 1;
   server.maxConnections = limits.connections;
   return server;
-}
-
-function watchRequests(server: Server, state: ServerState, connections: Connections): void {
-  const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) =>
-    startInTurn(handle, { state, connection: connections.of(request.socket), request, response });
-  server.on('request', inTurn(handleRequest));
-  server.on('checkContinue', inTurn(handleRequest));
-  server.on(
-    'checkExpectation',
-    inTurn((exchange) => {
-      rejectRequest(exchange, rejection('failed_expectation', 'an expectation other than 100-continue'));
-    }),
-  );
-  server.on('connect', (request, socket) => {
-    // Node has removed its own error listener: without one, a client that disconnects would end this process.
-    socket.on('error', () => socket.destroy());
-    const rejected = rejection('wrong_method', 'the method CONNECT is not for a receiver');
-    rejectConnection(state, connections.of(socket), rejected, requestLineOf(request));
-  });
-}
-
-async function drain(server: Server, connections: Connections, drainMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  for (const { socket, hasCompletedRequest, receiving } of connections) {
-    if (!hasCompletedRequest && receiving === 0) socket.destroy();
-  }
-  const timer = setTimeout(() => {
-    for (const { socket } of connections) socket.destroy();
-  }, drainMs);
-  await closed;
-  clearTimeout(timer);
 }
 
 function listen(server: Server, { host, port, addressOption }: HttpServerOptions): Promise<void> {
@@ -175,30 +136,27 @@ function hostInUrl(host: string): string {
 function watchConnections(server: Server, state: ServerState, connections: Connections): void {
   const { options, limits } = state;
   const isPlain = options.tls === undefined;
-  const handshakeFailed = (
-    connection: Connection | undefined,
-    code: string,
-    kind: HandshakeFailure,
-  ): void => {
-    if (connection !== undefined) connection.closing = true;
-    options.onHandshake?.({ remote: connection?.remote ?? '', code, problem: handshakeProblem(kind) });
+  const reportHandshake = (connection: Connection | undefined, code: string, kind: HandshakeFailure) => {
+    // The close of this connection is not reported as another failure.
+    if (connection !== undefined) connection.isClosing = true;
+    options.onFailedHandshake?.({ remote: connection?.remote ?? '', code, problem: handshakeProblem(kind) });
   };
-  const afterClose = (connection: Connection): void => {
-    if (!closedAfterHandshake(connection) || state.isDraining) return;
-    handshakeFailed(connection, 'ERR_CLOSED', 'client-left-handshake');
+  const reportIfLeft = (connection: Connection): void => {
+    if (!leftAtHandshake(connection) || state.isDraining) return;
+    reportHandshake(connection, 'ERR_CLOSED', 'client-left-handshake');
   };
   server.on('connection', (socket) => {
     const connection = connections.accept(socket, isPlain);
-    if (!isPlain) socket.once('close', () => afterClose(connection));
+    if (!isPlain) socket.once('close', () => reportIfLeft(connection));
   });
   server.on('secureConnection', (socket: Socket) => {
-    const connection = connections.handshakeDone(socket);
-    socket.once('close', () => afterClose(connection));
+    const connection = connections.completeHandshake(socket);
+    socket.once('close', () => reportIfLeft(connection));
   });
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const { code = '' } = error;
     const kind = handshakeFailure(code);
-    if (kind !== undefined) handshakeFailed(connections.handshakeOf(socket), code, kind);
+    if (kind !== undefined) reportHandshake(connections.findFailedHandshake(socket), code, kind);
     socket.destroy();
   });
   server.on('clientError', (error: ParserError, socket) => {
@@ -207,11 +165,11 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
     const rejected = rejectionFor(error, limits);
     const connection = connections.find(socket);
     if (rejected === undefined || connection === undefined) socket.destroy();
-    else if (!connection.closing) rejectConnection(state, connection, rejected);
+    else if (!connection.isClosing) rejectConnection(state, connection, rejected);
   });
   server.on('error', (error: NodeJS.ErrnoException) => {
-    if (!server.listening) return;
-    handshakeFailed(undefined, error.code ?? '', 'connection-not-accepted');
+    // `listen` throws those that come before.
+    if (server.listening) reportHandshake(undefined, error.code ?? '', 'connection-not-accepted');
   });
   server.on('drop', () => {
     // Makes room for others: closing a connection without a request loses nothing.
@@ -220,18 +178,7 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
   });
 }
 
-function closeOverdue(state: ServerState, connections: Connections): void {
-  const now = performance.now();
-  const { limits } = state;
-  for (const connection of connections) {
-    const { socket, hasCompletedRequest, closing, acceptedAt } = connection;
-    if (isStalled(connection, now, limits.answerMs)) socket.destroy();
-    else if (!hasCompletedRequest && !closing && now - acceptedAt > requestDeadlineMs(limits)) {
-      rejectConnection(state, connection, tooSlow(limits));
-    }
-  }
-}
-
+/** The failure by the code of OpenSSL or node; undefined where the connection broke, which says nothing of the handshake. */
 function handshakeFailure(code: string): HandshakeFailure | undefined {
   if (code === 'ERR_SSL_HTTP_REQUEST') return 'client-speaks-no-tls';
   if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED)/.test(code)) {
@@ -243,10 +190,32 @@ function handshakeFailure(code: string): HandshakeFailure | undefined {
   return 'handshake-failed';
 }
 
+function watchRequests(server: Server, state: ServerState, connections: Connections): void {
+  const inTurn =
+    (handle: (exchange: Exchange) => void) => (request: IncomingMessage, response: ServerResponse) => {
+      const connection = connections.get(request.socket);
+      const start = (): void => handle({ state, connection, request, response });
+      startInTurn(connection, { request, response, start });
+    };
+  server.on('request', inTurn(handleRequest));
+  server.on('checkContinue', inTurn(handleRequest));
+  const unmet = rejection('failed_expectation', 'an expectation other than 100-continue');
+  server.on(
+    'checkExpectation',
+    inTurn((exchange) => rejectRequest(exchange, unmet)),
+  );
+  server.on('connect', (request, socket) => {
+    // Node has removed its own error listener: without one, a client that disconnects would end this process.
+    socket.on('error', () => socket.destroy());
+    const rejected = rejection('wrong_method', 'the method CONNECT is not for a receiver');
+    rejectConnection(state, connections.get(socket), rejected, requestLineOf(request));
+  });
+}
+
 function handleRequest(exchange: Exchange): void {
   const { state, connection, request, response } = exchange;
-  const head = validateHeaders(request, state.limits);
-  if ('status' in head) {
+  const head = readHead(request, state.limits);
+  if ('reason' in head) {
     rejectRequest(exchange, head);
     return;
   }
@@ -256,16 +225,16 @@ function handleRequest(exchange: Exchange): void {
       if (rejected === undefined && request.headers.expect !== undefined) response.writeContinue();
       return rejected;
     },
-    complete(pieces) {
+    completed(pieces) {
       connection.hasCompletedRequest = true;
       void answerDelivery(exchange, deliveryOf(exchange, head, pieces), body);
     },
     rejected: (rejected, start) => rejectRequest(exchange, rejected, deliveryOf(exchange, head, [start])),
-    ended(size) {
-      if (connection.closing || state.isDraining) return;
-      const whole = head.length === undefined ? '' : ` of ${head.length}`;
-      const cut = `the connection ended after ${size}${whole} bytes of the body`;
-      reportRejected(exchange, rejection('incomplete_body', cut), requestLineOf(request));
+    interrupted(size) {
+      if (connection.isClosing || state.isDraining) return;
+      const ofLength = head.length === undefined ? '' : ` of ${head.length}`;
+      const detail = `the connection ended after ${size}${ofLength} bytes of the body`;
+      reportRejected(exchange, rejection('incomplete_body', detail), requestLineOf(request));
     },
   });
   body.receive(request, head);
@@ -303,62 +272,38 @@ async function answerDelivery(
   }
   body.release();
   try {
-    if (state.isDraining) connection.closing = true;
-    if (connection.closing && connection.waiting.length > 0) closeAfterAnswer(connection);
-    sendAnswer(response, withHeaders(answer, state.options.headers), connection.closing);
+    if (state.isDraining) connection.isClosing = true;
+    // The requests that wait stay unread: the connection is closed in a way that does not lose this answer.
+    if (connection.isClosing && connection.waiting.length > 0) closeAfterAnswer(connection);
+    sendAnswer(response, withHeaders(answer, state.options.headers), connection.isClosing);
   } catch (error) {
     state.options.onError(error, delivery);
     response.destroy();
   }
 }
 
-type Handle = (exchange: Exchange) => void;
-
-/**
- * Starts each request of a connection when the one ahead of it is answered, and the client reads: it need not wait for
- * answers, but POST requests are not to be handled in parallel (RFC 9112, section 9.3.2). Behind an answer that closes
- * the connection nothing is started (section 9.6).
- */
-function startInTurn(handle: Handle, exchange: Exchange): void {
-  const { connection, request, response } = exchange;
-  const start = (): void => {
-    connection.latest = response;
-    handle(exchange);
-  };
-  const { latest, waiting, socket } = connection;
-  // Usually the client's next request comes before node reports that the answer has left.
-  const isAnswered = latest === undefined || (latest.writableEnded && !socket.writableNeedDrain);
-  if (connection.closing) request.resume();
-  else if (waiting.length === 0 && isAnswered) start();
-  else {
-    if (waiting.length === 0) latest?.once('close', () => startNext(connection));
-    waiting.push({ request, response, start });
-    stopReading(connection);
+/** Closes the connections that node's own time-outs miss: before their first request, and while an answer is not read. */
+function closeOverdue(state: ServerState, connections: Connections): void {
+  const now = performance.now();
+  const { limits } = state;
+  for (const connection of connections) {
+    const { socket, hasCompletedRequest, isClosing, acceptedAt } = connection;
+    if (measureStall(connection, now) > limits.answerMs) socket.destroy();
+    else if (!hasCompletedRequest && !isClosing && now - acceptedAt > requestDeadlineMs(limits)) {
+      rejectConnection(state, connection, tooSlow(limits));
+    }
   }
 }
 
-function startNext(connection: Connection): void {
-  const { waiting, socket } = connection;
-  if (connection.closing || socket.destroyed) {
-    // Unread requests would stop the connection from being read to its end.
-    for (const { request } of waiting.splice(0)) request.resume();
-    return;
+async function drain(server: Server, connections: Connections, drainMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // Node closes only those that are idle after a request.
+  for (const { socket, hasCompletedRequest, isReceivingBody } of connections) {
+    if (!hasCompletedRequest && !isReceivingBody) socket.destroy();
   }
-  const next = waiting.shift();
-  if (next === undefined) return;
-  if (waiting.length > 0) next.response.once('close', () => startNext(connection));
-  else socket.resume();
-  next.start();
-}
-
-/** Node resumes a socket whenever a body is read; with requests waiting it is to stay paused. */
-function stopReading(connection: Connection): void {
-  const { socket, waiting } = connection;
-  if (!connection.canPause) {
-    connection.canPause = true;
-    socket.on('resume', () => {
-      if (waiting.length > 0) socket.pause();
-    });
-  }
-  socket.pause();
+  const timer = setTimeout(() => {
+    for (const { socket } of connections) socket.destroy();
+  }, drainMs);
+  await closed;
+  clearTimeout(timer);
 }

@@ -19,10 +19,10 @@ export function rejectRequest(
   reportRejected(exchange, rejected, received);
 }
 
-/** The next answer is the last; the client can read it although it is still sending. */
+/** Makes the next answer the last on its connection; the client can read it although it is still sending. */
 export function closeAfterAnswer(connection: Connection): void {
   const { socket } = connection;
-  connection.closing = true;
+  connection.isClosing = true;
   // Node would close at once, with bytes that the client still sends unread.
   socket.destroySoon = () => lingeringClose(socket);
 }
@@ -33,9 +33,9 @@ export function reportRejected(
   received: Partial<Delivery>,
 ): void {
   const { remote } = connection;
-  const unknown = { method: '', path: '', url: '', rawHeaders: [], body: new Uint8Array() };
+  const emptyParts = { method: '', path: '', url: '', rawHeaders: [], body: new Uint8Array() };
   const receivedAt = state.options.clock.now();
-  state.options.onRejected?.(rejected, { ...unknown, remote, receivedAt, ...received });
+  state.options.onRejected?.(rejected, { ...emptyParts, remote, receivedAt, ...received });
 }
 
 export const requestLineOf = ({ method = '', url = '' }: IncomingMessage): Partial<Delivery> => ({
@@ -43,26 +43,32 @@ export const requestLineOf = ({ method = '', url = '' }: IncomingMessage): Parti
   path: url,
 });
 
+/**
+ * Rejects what a connection received and node did not make a request of: bytes that are not HTTP/1.1, a request that is too slow,
+ * or a CONNECT. The connection is closed. The client gets the rejection, unless it would take it for the answer to an earlier
+ * request.
+ */
 export function rejectConnection(
   state: ServerState,
   connection: Connection,
   rejected: Rejection,
   received: Partial<Delivery> = {},
 ): void {
-  const { socket } = connection;
-  // A client that sent nothing has made no request that could be reported.
-  if (rejected.reason === 'too_slow' && !hasSentRequestBytes(connection)) {
-    connection.closing = true;
+  const { socket, waiting } = connection;
+  const isTooSlow = rejected.reason === 'too_slow';
+  if (isTooSlow && !hasSentRequestBytes(connection)) {
+    // There is no request that could be answered or reported.
+    connection.isClosing = true;
     socket.destroy();
     return;
   }
   closeAfterAnswer(connection);
-  // A request behind others waits for its turn: it is ours to be slow then.
-  if (rejected.reason === 'too_slow' && connection.waiting.length > 0) return;
+  // Requests that wait for the answers to earlier ones are late because of this server. The answer in progress is the last one.
+  if (isTooSlow && waiting.length > 0) return;
   reportRejected({ state, connection }, rejected, received);
-  // The client would take this for the answer to the request ahead, which is the last that is answered.
+  // The earlier request is answered first, and its answer is the last one on this connection.
   if (awaitsAnswer(connection) && socket.writable) return;
-  if (connection.waiting.length > 0 || !socket.writable) {
+  if (waiting.length > 0 || !socket.writable) {
     socket.destroy();
     return;
   }
@@ -72,6 +78,9 @@ export function rejectConnection(
 
 const answerTo = (rejected: Rejection, { options }: Pick<ServerState, 'options'>): Answer =>
   withHeaders((options.rejectionAnswer ?? answerForOutcome)(rejected), options.headers);
+
+/** The first byte of a TLS connection (RFC 8446, section 5.1). */
+const tlsHandshakeRecord = 0x16;
 
 export type ParserError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
 
@@ -88,8 +97,9 @@ export function rejectionFor(error: ParserError, limits: Limits): Rejection | un
   if (code === 'HPE_PAUSED') {
     return rejection('overloaded', 'the client sends more requests than it reads answers');
   }
+  // The connection broke, or the client ended it within a request.
   if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') return undefined;
-  const isTls = rawPacket?.[0] === 0x16;
+  const isTls = rawPacket?.[0] === tlsHandshakeRecord;
   return rejection(
     'malformed_request',
     isTls ? 'TLS on a plain HTTP port' : `not HTTP/1.1: ${reason ?? code}`,

@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** A response to send: `body` goes as JSON, unless a `text` takes its place. */
 export interface Answer {
   readonly status: number;
   readonly body?: object | undefined;
@@ -28,6 +29,7 @@ const jsonText = (body: object | undefined): NonNullable<Answer['text']> => ({
 export const withHeaders = <A extends Pick<Answer, 'headers'>>(answer: A, headers: Answer['headers']): A =>
   headers === undefined ? answer : { ...answer, headers: { ...headers, ...answer.headers } };
 
+/** Whether `gzip` is among the codings, and not with the weight 0, which refuses it (RFC 9110, section 12.5.3). */
 export const acceptsGzip = (acceptEncoding: string): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(acceptEncoding);
 
@@ -47,6 +49,7 @@ export function rawAnswer({ status, body = {}, headers = {} }: Answer): string {
 
 const lingerMs = 2_000;
 const lingerBytes = 8 * 1024 * 1024;
+const lingerCheckMs = 50;
 
 /**
  * Ends our side of a connection and continues to read for at most 2 s and 8 MiB before it closes. Closing it with unread
@@ -58,7 +61,7 @@ export function lingeringClose(socket: Socket): void {
   // Polled, because a listener for `data` would take the socket out of node's fast path.
   const timer = setInterval(() => {
     if (performance.now() > deadline || socket.bytesRead > maxBytesRead) socket.destroy();
-  }, 50);
+  }, lingerCheckMs);
   timer.unref();
   socket.once('close', () => clearInterval(timer));
   socket.once('end', () => socket.destroy());

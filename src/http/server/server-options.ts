@@ -4,7 +4,8 @@ import type { Delivery } from '../../webhook/delivery.ts';
 import type { Problem } from '../../errors.ts';
 import type { Rejection } from '../../webhook/delivery-answer.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BodyBudget, Connection } from './connections.ts';
+import type { Connection } from './connections.ts';
+import type { BodyBudget } from './read-request.ts';
 import type { Answer } from './send-answer.ts';
 
 export interface FailedHandshake {
@@ -13,12 +14,14 @@ export interface FailedHandshake {
   readonly problem: Problem;
 }
 
+/**
+ * `addressOption`: the option of the run that names host and port together, for errors about them. `tls`: PEM texts; undefined for
+ * plain HTTP.
+ */
 export interface HttpServerOptions {
   readonly host: string;
   readonly port: number;
-  /** The option of the run that names the whole address, for errors about it. Default: `host` and `port`. */
   readonly addressOption?: string | undefined;
-  /** PEM texts; undefined for plain HTTP. */
   readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
   readonly limits?: Partial<Limits> | undefined;
   readonly clock: Pick<Clock, 'now'>;
@@ -27,8 +30,8 @@ export interface HttpServerOptions {
   /** Called for each complete request; its answer is sent. When it rejects, the answer is 503 and `onError` is called. */
   readonly handle: (delivery: Delivery) => Promise<Answer>;
   /**
-   * Gives what can be rejected of a request before its whole body is received: the delivery holds the first bytes of it at most.
-   * Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: nothing.
+   * Rejects a request before its whole body is received, or returns undefined: the delivery holds the first bytes of its body at
+   * most. Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: rejects nothing.
    */
   readonly checkHead?: ((delivery: Delivery) => Rejection | undefined) | undefined;
   /** The answer to a request that is rejected before it is complete, or could not be parsed. Default: as a receiver answers. */
@@ -36,8 +39,8 @@ export interface HttpServerOptions {
   readonly onError: (error: unknown, delivery: Delivery) => void;
   /** Called for a request that is rejected before it is a complete delivery, with the part of it that was received. */
   readonly onRejected?: ((rejected: Rejection, received: Delivery) => void) | undefined;
-  readonly onHandshake?: ((failed: FailedHandshake) => void) | undefined;
-  readonly onFull?: ((connections: number) => void) | undefined;
+  readonly onFailedHandshake?: ((failed: FailedHandshake) => void) | undefined;
+  readonly onFull?: ((connectionLimit: number) => void) | undefined;
 }
 
 export interface HttpServer {
@@ -66,7 +69,10 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** The costs that one client may cause. Times are in milliseconds, sizes in bytes. */
+/**
+ * The costs that clients may cause. `idleMs` counts between two requests of a connection, `answerMs` while a client reads nothing
+ * of its answer. Times are in milliseconds, sizes in bytes.
+ */
 export interface Limits {
   /** From accept, TLS handshake included, to the first complete request; later from the first to the last byte of a request. */
   readonly requestMs: number;
@@ -79,7 +85,7 @@ export interface Limits {
   readonly connections: number;
   /** Memory of all bodies together, until their requests are answered. */
   readonly bufferedBytes: number;
-  /** The size of one body before its sender's credential is looked at: as much as is kept of a rejected delivery. */
+  /** The part of a body that is received before `checkHead` sees the sender's credential; as much is kept of a rejected delivery. */
   readonly uncheckedBytes: number;
 }
 
@@ -100,23 +106,25 @@ export const checkIntervalMs = (limits: Limits): number =>
 /** The deadline of a request, earlier than its limit by one check, so that no connection outlives the limit. */
 export const requestDeadlineMs = (limits: Limits): number => limits.requestMs - checkIntervalMs(limits);
 
-/** With more connections, memory for TLS would run out before file descriptors do. */
-const mostConnections = 8192;
+/** With more than the most, memory for TLS would run out before file descriptors do. */
+const [fewestConnections, mostConnections] = [16, 8192];
+/** The other file descriptors are left for the inbox, forwards and child processes. */
+const connectionsPerDescriptor = 0.75;
 
-/** How many connections fit, with a quarter of the descriptors left for the inbox, forwards and children. */
 export async function connectionLimit(): Promise<number> {
-  return Math.max(16, Math.min(mostConnections, Math.floor((await descriptorLimit()) * 0.75)));
+  const fitting = Math.floor((await descriptorLimit()) * connectionsPerDescriptor);
+  return Math.max(fewestConnections, Math.min(mostConnections, fitting));
 }
 
 /** Systems without /proc allow at least this many. */
-const usualLimit = 1024;
+const limitWithoutProc = 1024;
 
-/** Node has raised the soft limit to the hard one. */
+/** The file descriptors that this process may have open: the soft limit, which node raises to the hard one at its start. */
 export async function descriptorLimit(): Promise<number> {
   try {
     const text = await readFile('/proc/self/limits', 'utf8');
-    return Number(/^Max open files\s+(\d+)/m.exec(text)?.[1] ?? usualLimit);
+    return Number(/^Max open files\s+(\d+)/m.exec(text)?.[1] ?? limitWithoutProc);
   } catch {
-    return usualLimit;
+    return limitWithoutProc;
   }
 }
