@@ -12,28 +12,32 @@ export type FailureKind =
   | 'passing'
   | 'other';
 
-/** The kind of an answer whose status says that it failed. `text`: what the service says; `body`: its first bytes as text. */
+/** The kind of an answer whose status says that it failed. `text`: the service's message; `body`: its first bytes as text. */
 export function kindByStatus(
   { status, headers }: AnswerHead,
   text: string | undefined,
   body: string,
 ): FailureKind {
   if (isGatewayAnswer({ status, headers }, body)) return 'gateway';
-  const isRefusal = status === 401 || status === 403;
+  const kind = kindOfStatus(status);
   // A refusal is about the key or a rate limit. With another status, 'limit exceeded' may speak of a size.
-  const isLimit = isRefusal ? isLimitText(text) || asksToWait(headers) : isCertainLimitText(text);
-  if (status === 429 || isLimit) return 'rate-limit';
-  if (isRefusal) return 'key';
-  return passes(status) ? 'passing' : 'other';
+  const isLimit = kind === 'key' ? isLimitText(text) || asksToWait(headers) : isCertainLimitText(text);
+  return isLimit ? 'rate-limit' : kind;
 }
 
-/** The kind of a failure that is told in the body of a 200. `code` is a number in the body, which may be a status of HTTP. */
-export function kindByText(text: string | undefined, code?: number): FailureKind {
-  if (code === 429 || isLimitText(text)) return 'rate-limit';
-  if (code === 401 || code === 403 || (text !== undefined && isKeyText(asWords(text)))) return 'key';
-  const isPassing =
-    (code !== undefined && code < 600 && passes(code)) || passingText.test(asWords(text ?? ''));
-  return isPassing ? 'passing' : 'other';
+/** The kind of a failure in the body of a 200. `code`: a number below 600 in the body, which may be a status of HTTP. */
+export function kindByText(text = '', code = 0): FailureKind {
+  const kind = kindOfStatus(code);
+  const words = asWords(text);
+  if (kind === 'rate-limit' || isLimitText(text)) return 'rate-limit';
+  if (kind === 'key' || isKeyText(words)) return 'key';
+  return passingText.test(words) ? 'passing' : kind;
+}
+
+function kindOfStatus(status: number): FailureKind {
+  if (status === 429) return 'rate-limit';
+  if (status === 401 || status === 403) return 'key';
+  return passes(status) ? 'passing' : 'other';
 }
 
 /** `RATE_LIMIT` and `RateLimit` as `rate limit`. */

@@ -97,25 +97,27 @@ function errorOfKind(
 ): LeadsError | TransientError {
   const details = { status, requestId: requestIdIn(headers, redact) };
   const suffix = reason === undefined ? '' : `: ${reason}`;
-  if (kind === 'gateway') return gatewayRefusal(suffix, details);
-  if (kind === 'key') return keyRejection(account, suffix, details);
-  if (kind === 'rate-limit') {
-    const message = `the service limits the rate (${status})${suffix}`;
-    const failure = new ServiceError(message, { kind: 'rate-limited', ...details });
-    return new TransientError(failure, askedWaitMs(headers, body, clock.now()));
-  }
-  const isPassing = kind === 'passing';
-  const ErrorClass = isPassing || status >= 500 ? ServiceError : DataError;
   const message = status < 300 ? 'the service answered 200 with an error' : `the service answered ${status}`;
-  const failure = new ErrorClass(`${message}${suffix}`, { hint, ...details });
-  if (!isPassing) return failure;
-  // Some services send the headers of a rate limit with every answer: only a 503 may mean them.
-  const { 'retry-after': retryAfter, date } = headers;
-  const waitMs =
-    status === 503
-      ? askedWaitMs(headers, body, clock.now())
-      : askedWaitMs({ 'retry-after': retryAfter, date }, undefined, clock.now());
-  return new TransientError(failure, waitMs);
+  const ErrorOfOther = status >= 500 ? ServiceError : DataError;
+  const errors: Readonly<Record<FailureKind, () => LeadsError | TransientError>> = {
+    gateway: () => gatewayRefusal(suffix, details),
+    key: () => keyRejection(account, suffix, details),
+    'rate-limit': () => {
+      const text = `the service limits the rate (${status})${suffix}`;
+      const failure = new ServiceError(text, { kind: 'rate-limited', ...details });
+      return new TransientError(failure, askedWaitMs(headers, body, clock.now()));
+    },
+    passing: () => {
+      const failure = new ServiceError(`${message}${suffix}`, { hint, ...details });
+      // Some services send the headers of a rate limit with every answer: only a 503 may mean them.
+      const { 'retry-after': retryAfter, date } = headers;
+      const [waitHeaders, waitBody] =
+        status === 503 ? [headers, body] : [{ 'retry-after': retryAfter, date }, undefined];
+      return new TransientError(failure, askedWaitMs(waitHeaders, waitBody, clock.now()));
+    },
+    other: () => new ErrorOfOther(`${message}${suffix}`, { hint, ...details }),
+  };
+  return errors[kind]();
 }
 
 const gatewayRefusal = (suffix: string, details: ErrorDetails): ServiceError =>
