@@ -16,30 +16,28 @@ function adviceFor(status: number): string {
   return status >= 200 && status < 300 ? ', and only 200 acknowledges' : '';
 }
 
-const closed =
+const closedWithoutAnswer =
   'the connection was closed without an answer (check http or https; a receiver that closes connections has to say ' +
   "'Connection: close')";
 
-const explanations: readonly (readonly [RegExp, (code: string) => string])[] = [
-  [/^ECONNREFUSED$/, () => 'connection refused (no program listens there)'],
-  [/^timeout$/, () => 'no answer in time'],
-  [/^(ENOTFOUND|EAI_AGAIN)$/, (code) => `the host name cannot be resolved (${code})`],
-  [/^(ECONNRESET|EPIPE)$/, () => closed],
-  [
-    /ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/,
-    (code) => `it speaks neither TLS 1.2 nor TLS 1.3 (${code})`,
-  ],
-  [/NO_APPLICATION_PROTOCOL/, (code) => `it speaks HTTP/2 only (${code})`],
-  [/^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/, (code) => `TLS failed (${code}): does it speak plain HTTP?`],
-  [/^UNASKED_CONTINUE$/, () => 'it answered 100 Continue, which was not asked for'],
-  [/^HPE_HEADER_OVERFLOW$/, () => 'the headers of its answer are too long'],
-  [/^HPE_INVALID$/, () => 'its answer is not HTTP'],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, (code) => `its certificate is for another host name (${code})`],
-  [/^CERT_NOT_YET_VALID$/, (code) => `its certificate is not valid yet (${code})`],
-  [/^CERT_HAS_EXPIRED$/, (code) => `its certificate has expired (${code})`],
-  [/CERTIFICATE_REQUIRED/, (code) => `it asks for a certificate of the client (${code})`],
-  [/CERT|SIGNATURE|ISSUER/, (code) => `its certificate is not trusted (${code})`],
+/** By a pattern of the code; the first that matches explains it. The patterns without `^` match codes of OpenSSL. `CODE` is replaced. */
+const explanations: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/^ECONNREFUSED$/, 'connection refused (no program listens there)'],
+  [/^timeout$/, 'no answer in time'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name cannot be resolved (CODE)'],
+  [/^(ECONNRESET|EPIPE)$/, closedWithoutAnswer],
+  [/ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/, 'it speaks neither TLS 1.2 nor TLS 1.3 (CODE)'],
+  [/NO_APPLICATION_PROTOCOL/, 'it speaks HTTP/2 only (CODE)'],
+  [/^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/, 'TLS failed (CODE): does it speak plain HTTP?'],
+  [/^UNASKED_CONTINUE$/, 'it answered 100 Continue, which was not asked for'],
+  [/^HPE_HEADER_OVERFLOW$/, 'the headers of its answer are too long'],
+  [/^HPE_INVALID$/, 'its answer is not HTTP'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is for another host name (CODE)'],
+  [/^CERT_NOT_YET_VALID$/, 'its certificate is not valid yet (CODE)'],
+  [/^CERT_HAS_EXPIRED$/, 'its certificate has expired (CODE)'],
+  [/CERTIFICATE_REQUIRED/, 'it asks for a certificate of the client (CODE)'],
+  [/CERT|SIGNATURE|ISSUER/, 'its certificate is not trusted (CODE)'],
 ];
 
 const explanationOf = (code: string): string | undefined =>
-  explanations.find(([pattern]) => pattern.test(code))?.[1](code);
+  explanations.find(([pattern]) => pattern.test(code))?.[1].replace('CODE', () => code);

@@ -15,7 +15,6 @@ export interface SenderOptions {
 export interface Sender {
   /** Sends one request; `number`, from 1, counts those of the delivery. A missing answer is an outcome, not an error. */
   attempt(delivery: OutgoingDelivery, number: number, forgery?: Forgery): Promise<Attempt>;
-  /** Aborts the attempts that are in flight. */
   close(): void;
 }
 
@@ -37,6 +36,7 @@ export const createSender = ({ signer, schedule, poster, clock }: SenderOptions)
 /** Only HTTP 200 acknowledges (specification, section 6). */
 export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 
+/** `number` is from 1, `retryInMs` undefined after the last attempt. */
 export interface Attempt {
   readonly delivery: OutgoingDelivery;
   readonly request: SignedRequest;
@@ -45,7 +45,6 @@ export interface Attempt {
   readonly outcome: AttemptOutcome;
   readonly result: PostResult;
   readonly forgery: Forgery | undefined;
-  /** Undefined after the last attempt. */
   readonly retryInMs: number | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Key, Scheme } from '../webhook/scheme.ts';
 export interface Signer {
   readonly scheme: Scheme;
   readonly key: Key | undefined;
-  /** Sent with every delivery; a `Content-Type` takes the place of ours. */
+  /** They are sent with every delivery; a `Content-Type` replaces ours. */
   readonly headers?: SignedRequest['headers'] | undefined;
 }
 
@@ -31,13 +31,13 @@ export function signatureHeaders(
 }
 
 export const jsonRequest = (
-  { headers: more = [] }: Pick<Signer, 'headers'>,
+  { headers: addedHeaders = [] }: Pick<Signer, 'headers'>,
   credential: SignedRequest['headers'],
   body: Uint8Array,
 ): SignedRequest => ({
-  headers: more.some(([name]) => /^content-type$/i.test(name))
-    ? [...credential, ...more]
-    : [['Content-Type', 'application/json'], ...credential, ...more],
+  headers: addedHeaders.some(([name]) => /^content-type$/i.test(name))
+    ? [...credential, ...addedHeaders]
+    : [['Content-Type', 'application/json'], ...credential, ...addedHeaders],
   body,
 });
 
@@ -49,7 +49,7 @@ export interface OutgoingDelivery {
   readonly body: Uint8Array;
 }
 
-/** Throws at the start what would fail at every delivery: a public key, a component that is not sent. */
+/** Throws a `ConfigError` before the first delivery where every one would fail: a public key, a signed header that is not sent. */
 export function rejectUnableToSign(scheme: Scheme, key: Key): void {
   if (key.material.type === 'public') {
     throw new ConfigError(`a public key cannot sign: the scheme '${scheme.name}' needs the private one here`);
