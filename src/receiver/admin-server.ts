@@ -9,7 +9,7 @@ import { type Clock, slept } from '../time/clock.ts';
 import { headerValues, pathOf } from '../webhook/delivery.ts';
 import { hostGuard } from './host-guard.ts';
 
-/** Probes and scrapers are few, near and quick: what one of them may cost is far less than what a delivery may. */
+/** Probes and scrapers are few, near and quick: they may cost far less than deliveries. */
 const adminLimits = {
   connections: 64,
   requestMs: 6_000,
@@ -37,7 +37,7 @@ export function openAdminServer(options: AdminServerOptions): Promise<HttpServer
 
 /** Answers `/livez`, `/readyz` and `/metrics`. Nothing here needs a credential, shows one, or changes anything. */
 function adminAnswers({ host, whyNotReady, metrics }: AdminServerOptions): HttpServerOptions['handle'] {
-  // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
+  // Against pages in a browser on this machine. An address beyond loopback has names that are not known here.
   const guard = isLoopbackAddress(host) ? hostGuard(undefined) : undefined;
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {
     '/livez': () => Promise.resolve(line(200, 'alive')),
@@ -73,14 +73,14 @@ const text = (status: number, content: string, type: string, headers?: Answer['h
 const line = (status: number, content: string, headers?: Answer['headers']): Answer =>
   text(status, `${content}\n`, 'text/plain; charset=utf-8', headers);
 
-/** An answer of the inbox is good for so long, and may take so long, in milliseconds. */
+/** A write to the inbox answers for those who ask this much later at most, and may take so long, in milliseconds. */
 const freshMs = 1000;
-const longestMs = 2000;
+const longestWriteMs = 2000;
 
 /**
- * Gives the function that says in one line why nothing is to be sent here; undefined when all is well. The inbox is asked to
- * write, since what failed last would never be tried again once no delivery is sent here. Many who ask at the same time cost one
- * write.
+ * Makes the function that says in one line why no delivery is to be sent here; undefined when all is well. The inbox is asked to
+ * write, since it would stay not ready otherwise: once no delivery is sent here, nothing else shows that it has recovered. Many
+ * who ask at the same time cost one write.
  */
 export function readiness(
   inbox: Pick<Inbox, 'checkWritable'>,
@@ -88,21 +88,21 @@ export function readiness(
   stopping: AbortSignal,
 ): AdminServerOptions['whyNotReady'] {
   let problem: Promise<string | undefined> = Promise.resolve(undefined);
-  let askedAt = -Infinity;
-  const ask = (): Promise<string | undefined> => {
-    const answered = new AbortController();
+  let triedAt = -Infinity;
+  const tryToWrite = (): Promise<string | undefined> => {
+    const timer = new AbortController();
     const written = inbox.checkWritable().then(() => undefined, messageOf);
-    const tooLong = slept(clock, longestMs, answered.signal).then(
-      () => `the inbox has not written for ${longestMs / 1000} s`,
+    const tooSlow = slept(clock, longestWriteMs, timer.signal).then(
+      () => `the inbox has not written for ${longestWriteMs / 1000} s`,
     );
-    return Promise.race([written, tooLong]).finally(() => answered.abort());
+    return Promise.race([written, tooSlow]).finally(() => timer.abort());
   };
   return async () => {
     if (stopping.aborted) return 'draining: it is about to end';
     const now = clock.steady();
-    if (now - askedAt >= freshMs) {
-      askedAt = now;
-      problem = ask();
+    if (now - triedAt >= freshMs) {
+      triedAt = now;
+      problem = tryToWrite();
     }
     return (await problem)?.replace(/\s+/g, ' ');
   };

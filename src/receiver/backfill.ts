@@ -28,27 +28,26 @@ interface BackfillOptions {
 }
 
 /**
- * Lists the service's leads of the last `windowMs`, again and again, and has the receiver handle those that the inbox
- * lacks, as if they had been pushed. A round reaches farther back where the ones before it did not take in what they
- * should have, or were too long ago. Resolves when `signal` aborts, or after the only round. A failure ends its round, not
- * the receiver.
+ * Lists the service's leads of the last `windowMs` in rounds, and has the receiver handle those that the inbox lacks, as if they
+ * had been pushed. The window of a round begins before the start of the last round that stored all that was listed, so that a failed or late
+ * round leaves no gap. Resolves when `signal` aborts, or after the only round. A failure ends its round, not the receiver.
  */
 export async function backfill(options: BackfillOptions): Promise<void> {
   const { clock, signal, everyMs, windowMs, onRound } = options;
-  /** When the last round began that saw all; before one did, when the first began. */
-  let seenUntil = Infinity;
-  /** The leads of the last round that came to an end. */
+  /** The start of the last round that stored all that was listed; until there is one, the start of the first round. */
+  let coveredUntil = Infinity;
+  /** The leads of the last round that came to an end: the next one must meet them as well. */
   let listedBefore: readonly KnownLead[] = [];
   for (let number = 1; !signal.aborted; number += 1) {
     const startedAt = clock.now();
-    const from = Math.min(startedAt, seenUntil);
-    // A lead may be listed after a round that began when it existed. Earlier times than the first of the calendar cannot
-    // be asked for, and no lead is older.
-    const since = Math.max(0, from - windowMs);
-    const { listed, ...ended } = await runRound(options, since, expectedAgain(listedBefore, { since }));
+    const windowEnd = Math.min(startedAt, coveredUntil);
+    // The window overlaps the last round, since a service may list a lead late. No lead is older than the epoch.
+    const since = Math.max(0, windowEnd - windowMs);
+    const { listed, ...round } = await runRound(options, since, expectedAgain(listedBefore, { since }));
     listedBefore = listed ?? listedBefore;
-    seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? from : startedAt;
-    await onRound({ ...ended, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
+    const hasStoredAll = round.end.kind !== 'failed' && round.notStored === 0;
+    coveredUntil = hasStoredAll ? startedAt : windowEnd;
+    await onRound({ ...round, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
     if (everyMs === undefined || !(await slept(clock, everyMs, signal))) return;
   }
 }
@@ -59,12 +58,10 @@ type RoundEnd =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'interrupted' };
 
+/** Leads of a round: `known` ones were in the inbox before it, `fetched` ones were stored by it, the others could not be stored. */
 interface RoundCounts {
-  /** The inbox did not have them, and has them now. */
   fetched: number;
-  /** The inbox had them before. */
   known: number;
-  /** The inbox could not take them. */
   notStored: number;
 }
 
@@ -80,17 +77,14 @@ type LeadWithId = RawLead & { readonly id: string };
 const hasId = (lead: RawLead): lead is LeadWithId => lead.id !== undefined;
 
 /** Leads that are looked up in one turn of the event loop, and share a transaction where the inbox lacks them. */
-const batch = 50;
+const batchSize = 50;
 
 /**
- * Reads the leads that were created since then (ms since the epoch), and must meet one of the `expectedIds`. Never rejects.
- * `listed`: all of them, where the walk came to an end.
+ * Lists the leads that were created since then (ms since the epoch) and stores those that the inbox lacks. Never rejects. Of the
+ * `expectedIds`, the list must have one to be complete. `listed`: all leads of the window; undefined where the walk did not come
+ * to an end.
  */
-async function runRound(
-  options: BackfillOptions,
-  since: number,
-  expectedIds: readonly string[],
-): Promise<RoundCounts & { end: RoundEnd; listed: readonly KnownLead[] | undefined }> {
+async function runRound(options: BackfillOptions, since: number, expectedIds: readonly string[]) {
   const { signal, note } = options;
   const counts: RoundCounts = { fetched: 0, known: 0, notStored: 0 };
   const window = leadMatcher({ categories: [], since, until: undefined, where: [] });
@@ -105,22 +99,22 @@ async function runRound(
         const matching = leads.filter((lead) => window.matches(lead));
         const candidates = matching.filter(hasId);
         withoutId += matching.length - candidates.length;
-        for (let i = 0; i < candidates.length && !signal.aborted; i += batch) {
-          const some = candidates.slice(i, i + batch);
-          for (const { id, createdAt } of some) listed.push([id, readCreatedAt(createdAt) ?? -Infinity]);
-          await takeListed(some, counts, service.account.baseUrl, options);
-          // Deliveries get their turn between two parts of a page, which may all be known.
+        for (let i = 0; i < candidates.length && !signal.aborted; i += batchSize) {
+          const batch = candidates.slice(i, i + batchSize);
+          for (const { id, createdAt } of batch) listed.push([id, readCreatedAt(createdAt) ?? -Infinity]);
+          await storeMissing(batch, counts, service.account.baseUrl, options);
+          // Deliveries get their turn: where all leads are known, nothing else lets them.
           await setImmediate();
         }
         if (signal.aborted) break;
       }
     } finally {
-      // The next round is compared with this one. Leads that are out of reach were said.
+      // A walk that ended with leads out of reach throws here, but has listed all others.
       if (pages.completion !== undefined) allListed = listed;
       noteUnreadableTimes(window.unreadableTimes, service.messages);
     }
   };
-  const end = await walk().then(
+  const walkEnd = await walk().then(
     (): RoundEnd => ({ kind: 'complete' }),
     (error: unknown): RoundEnd =>
       error instanceof IncompleteError
@@ -132,23 +126,25 @@ async function runRound(
     const them = withoutId === 1 ? 'it' : 'them';
     note({ kind: 'pulled-without-id', message: `${leads} no id: the backfill cannot take ${them} in` });
   }
-  return { ...counts, listed: allListed, end: signal.aborted ? { kind: 'interrupted' } : end };
+  const end: RoundEnd = signal.aborted ? { kind: 'interrupted' } : walkEnd;
+  return { ...counts, listed: allListed, end };
 }
 
-async function takeListed(
+/** Stores those of the leads that the inbox lacks, and adds all of them to `counts`. */
+async function storeMissing(
   leads: readonly LeadWithId[],
   counts: RoundCounts,
   baseUrl: URL,
   { inbox, receiver, clock }: BackfillOptions,
 ): Promise<void> {
-  const storedAmong = (some: readonly LeadWithId[]) => inbox.has(some.map(({ id }) => id));
-  const before = await storedAmong(leads);
-  counts.known += before.size;
-  const missing = leads.filter(({ id }) => !before.has(id));
+  const idsInInbox = (listed: readonly LeadWithId[]) => inbox.has(listed.map(({ id }) => id));
+  const knownIds = await idsInInbox(leads);
+  counts.known += knownIds.size;
+  const missing = leads.filter(({ id }) => !knownIds.has(id));
   if (missing.length === 0) return;
   const deliveries = missing.map((lead) => deliveryOfPulledLead(lead, baseUrl, clock.now()));
   await Promise.all(deliveries.map((checked) => receiver.handleChecked(checked, 'backfill')));
-  const stored = await storedAmong(missing);
+  const stored = await idsInInbox(missing);
   counts.fetched += stored.size;
   counts.notStored += missing.length - stored.size;
 }
@@ -158,6 +154,7 @@ async function takeListed(
  * its bytes, since a page's memory is used again. `now` in milliseconds since the epoch.
  */
 export function deliveryOfPulledLead(lead: LeadWithId, baseUrl: URL, now: number): CheckedDelivery {
+  const { id, createdAt, category } = lead;
   const bytes = Buffer.from(lead.bytes);
   return {
     kind: 'leads',
@@ -170,13 +167,8 @@ export function deliveryOfPulledLead(lead: LeadWithId, baseUrl: URL, now: number
       remote: baseUrl.host,
       receivedAt: now,
     },
-    leads: [
-      {
-        lead: { bytes, id: lead.id, createdAt: lead.createdAt, category: lead.category },
-        leadId: lead.id,
-        warnings: [],
-      },
-    ],
+    leads: [{ lead: { bytes, id, createdAt, category }, leadId: id, warnings: [] }],
+    // No key verified it.
     key: -1,
   };
 }

@@ -3,12 +3,10 @@ import { targetLabel } from '../inbox/target-name.ts';
 import { gauge, type MetricFamily } from '../output/openmetrics.ts';
 import { type Clock, slept } from '../time/clock.ts';
 
-/** A reading stays fresh for at least this long, in milliseconds. */
-const freshMs = 1000;
-/** A reading stays fresh for at least this many times as long as it took, which spares a slow database. */
-const freshPerReading = 50;
+/** A reading stays fresh for this long at least, in milliseconds, and for so many times as long as it took, which spares a slow database. */
+const [freshMs, freshPerReading] = [1000, 50];
 
-/** A scrape waits at most this long for a new reading, in milliseconds. */
+/** A scrape waits at most this long for a new reading, in milliseconds, and gets the latest one then. */
 const scrapeWaitMs = 500;
 /** The inbox counts as away when a reading takes this long, in milliseconds. */
 const slowMs = 2000;
@@ -19,8 +17,9 @@ interface AgedBacklog {
 }
 
 /**
- * Reads the waiting leads for those who ask for metrics, so seldom that it takes one fiftieth of the time at most. No scrape
- * waits long for it. Rejects where the inbox does not answer.
+ * Counts the leads that wait, for those who ask for metrics: all who ask while a reading is under way share it, and there is no
+ * other one as long as it is fresh. The function that it returns rejects where the last reading failed, or is under way for too
+ * long.
  */
 export function backlogCache(
   inbox: Pick<InboxReader, 'targetCounts'>,
@@ -28,7 +27,7 @@ export function backlogCache(
 ): () => Promise<AgedBacklog> {
   let latest: { readonly backlog: readonly TargetCount[]; readonly readAt: number } | undefined;
   let failure: Error | undefined;
-  let reading: Promise<void> | undefined;
+  let readingNow: Promise<void> | undefined;
   let [startedAt, freshUntil] = [0, 0];
   const read = async (): Promise<void> => {
     startedAt = clock.steady();
@@ -40,18 +39,18 @@ export function backlogCache(
     }
     const now = clock.steady();
     freshUntil = now + Math.max(freshMs, failure === undefined ? (now - startedAt) * freshPerReading : 0);
-    reading = undefined;
+    readingNow = undefined;
   };
   return async () => {
-    if (clock.steady() >= freshUntil) reading ??= read();
-    if (reading !== undefined) {
-      const end = new AbortController();
-      await Promise.race([reading, slept(clock, scrapeWaitMs, end.signal)]);
-      end.abort();
+    if (clock.steady() >= freshUntil) readingNow ??= read();
+    if (readingNow !== undefined) {
+      const wait = new AbortController();
+      await Promise.race([readingNow, slept(clock, scrapeWaitMs, wait.signal)]);
+      wait.abort();
     }
     const now = clock.steady();
     if (failure !== undefined) throw failure;
-    const isSlow = reading !== undefined && now - startedAt >= slowMs;
+    const isSlow = readingNow !== undefined && now - startedAt >= slowMs;
     if (latest === undefined || isSlow) throw new Error('it has not answered yet');
     return { backlog: latest.backlog, ageMs: now - latest.readAt };
   };
@@ -77,7 +76,6 @@ export function backlogFamilies(
   const byLabel = new Map(labels.map((label) => [label, { waiting: 0, dead: 0, oldestAt: Infinity }]));
   for (const { target, waiting, dead, oldestAt, isOwn } of backlog) {
     const sum = byLabel.get(isOwn && byLabel.has(target) ? target : otherTargets);
-    // It never is: `otherTargets` is among the labels.
     if (sum === undefined) continue;
     sum.waiting += waiting;
     sum.dead += dead;

@@ -19,7 +19,7 @@ export class DeliveryForwards {
   readonly #claimedAt: number;
   readonly #targets: readonly TargetLeads[];
 
-  /** `claimedAt`: now, by the monotonic clock. The workers have the places back that they kept once `forwardOrWake` is called. */
+  /** Reserves places at the workers, which `forwardOrWake` uses or returns. `claimedAt`: now, by the monotonic clock. */
   constructor(checked: CheckedDelivery, workers: readonly DeliveryWorker[], claimedAt: number) {
     this.#checked = checked;
     this.#claimedAt = claimedAt;
@@ -30,21 +30,19 @@ export class DeliveryForwards {
     });
   }
 
-  /** Names of the targets that a lead goes to, and of those that get it at once. */
+  /** Names of the targets that a lead goes to, and of those among them that get it at once, so that it is stored as claimed. */
   targetsOf(lead: CheckedLead): Pick<Arrival, 'targets' | 'claimed'> {
     const targets = this.#targets.filter(({ leads }) => leads.includes(lead));
     const claimed = targets.filter(({ isReserved }) => isReserved);
     return { targets: targets.map(nameOf), claimed: claimed.map(nameOf) };
   }
 
-  /**
-   * Sends the new leads, now that all are stored, or wakes the workers to claim them. With an empty list where storing failed, so
-   * that the reserved places are freed.
-   */
+  /** Sends the new leads of those that were stored, or wakes the workers to claim them. Where storing failed, none was stored. */
   forwardOrWake(stored: readonly StoredLead[]): void {
     const claims = new Map<CheckedLead, Claim>();
     for (const { lead, verdict } of stored) {
       const { kind, leadId, seq, firstAt } = verdict;
+      // The inbox counted the claim of a new lead as its first, and as its first attempt.
       if (kind === 'accepted') claims.set(lead, { leadId, seq, claim: 1, tries: 1, since: firstAt });
     }
     const checked = withoutErased(this.#checked, stored);

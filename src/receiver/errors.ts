@@ -6,10 +6,9 @@ export const noDeliveryOfLead = (leadId: string) =>
 export const deliveryWithoutLead = (number: number) =>
   new DataError(`delivery number ${number} of the inbox holds no lead`, { kind: 'delivery-without-lead' });
 
-/** A note for the operator of a receiver. It is said once a run for each kind and cause. */
+/** A note for the operator of a receiver. It is printed once a run for each kind and cause; a warning is printed each time. */
 export interface ReceiverNote extends Problem {
   readonly cause?: string;
-  /** It is said each time, as a warning. */
   readonly isWarning?: true;
 }
 
@@ -18,7 +17,7 @@ export function forwardsStopped(error: unknown): ReceiverNote {
   return { kind: 'forwards-stopped', message: `leads that wait are not forwarded now: ${cause}`, cause };
 }
 
-/** `number` from 1: the first secret is the current one. `replaced`: how often the secrets were replaced. */
+/** `number` from 1: the first secret is the current one. `replaced`: how often they were, after which the note is printed again. */
 export const formerSecretUsed = (number: number, secrets: number, replaced = 0): ReceiverNote => ({
   kind: 'former-secret-used',
   message: `deliveries still use secret ${number} of ${secrets}`,

@@ -13,16 +13,19 @@ import type { ForwardAttempt } from './receiver-events.ts';
 import { defaultGiveUpMs, retryInMs, TargetHealth } from './target-health.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
+/**
+ * `verifier`: its first key signs deliveries that were authentic when they came. `onAttempt` is called for each attempt once it is
+ * recorded; the place of the attempt is free when the promise that it may return has resolved. A receiver that ends aborts the
+ * signals in their order here: it was asked to stop (a command target may get the same signal of the system, and fail for it), it
+ * claims no further leads, and it cuts the attempts that are still under way.
+ */
 export interface AttemptOptions {
   readonly inbox: Pick<Inbox, 'record' | 'giveUp'>;
-  /** Its first key signs what was authentic when it came. */
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly random: () => number;
   readonly note: (note: ReceiverNote) => void;
-  /** Told of each attempt once it is recorded. The next one waits while a promise of it is pending. */
   readonly onAttempt: (attempt: ForwardAttempt) => Promise<void> | void;
-  /** Aborts when the process was asked to stop. A command target may receive the same signal, and fail for it. */
   readonly shutdownRequested: AbortSignal;
   readonly claimingStopped: AbortSignal;
   readonly attemptsAborted: AbortSignal;
@@ -39,10 +42,13 @@ export interface ClaimedRequest {
 /** From a failure of the inbox to the next try, in milliseconds. */
 export const afterFailureMs = 1_000;
 
-/** How long a lead waits whose command was ended while this receiver stops, in milliseconds. */
+/** From an attempt whose command was ended by the signal that stops this receiver to the next attempt, in milliseconds. */
 const afterStopMs = 5_000;
 
-/** Attempts to send leads to one target: each is made, its result is recorded in the inbox, and then it is reported. */
+/**
+ * Attempts to send leads to one target: each is made, its result is recorded in the inbox, and then it is reported. Leads that
+ * became dead are counted until `noteDead` says how many they are.
+ */
 export class ForwardAttempts {
   readonly health = new TargetHealth();
   readonly #target: Target;
@@ -62,22 +68,21 @@ export class ForwardAttempts {
     const { clock, random } = this.#options;
     const [{ leadId }] = claims;
     const result = await this.#deliver(checked, claims);
-    if (!this.#isCut(result)) this.health.ended(leadId, result, clock.steady(), random());
-    await this.#end(claims, result);
+    if (!this.#isCutByShutdown(result)) this.health.record(leadId, result, clock.steady(), random());
+    await this.#endClaims(claims, result);
   }
 
-  /** Ends claims of which nothing was sent: the leads are due as before. */
+  /** Ends claims without an attempt: the leads are due as before. */
   returnClaims(claims: readonly Claim[]): Promise<void> {
-    return this.#end(claims, undefined);
+    return this.#endClaims(claims, undefined);
   }
 
   /** Ends the claim of a lead that cannot be read, as a failed attempt. */
   failUnsent(claim: Claim, answer: string): Promise<void> {
-    return this.#end([claim], failed(this.#target, answer));
+    return this.#endClaims([claim], failed(this.#target, answer));
   }
 
-  /** Says how many leads are dead since it was said last. */
-  sayDead(): void {
+  noteDead(): void {
     const leads = this.#newlyDead;
     if (leads === 0) return;
     this.#newlyDead = 0;
@@ -91,14 +96,14 @@ export class ForwardAttempts {
   async #deliver(checked: CheckedDelivery, claims: ClaimedRequest['claims']): Promise<TargetResult> {
     const [{ tries }] = claims;
     try {
-      return await this.#target.deliver(this.#signed(checked, claims), tries);
+      return await this.#target.deliver(this.#withCredential(checked, claims), tries);
     } catch (error) {
       return failed(this.#target, messageOf(error));
     }
   }
 
   /** A lead that the service served over its API, to the key of the operator, is as genuine as one that it pushed. */
-  #signed(checked: CheckedDelivery, [{ seq }]: ClaimedRequest['claims']): CheckedDelivery {
+  #withCredential(checked: CheckedDelivery, [{ seq }]: ClaimedRequest['claims']): CheckedDelivery {
     const { verifier, clock, note } = this.#options;
     const isGenuine = checked.key >= 0 || (checked.source === 'backfill' && verifier.keys.length > 0);
     if (!isGenuine) return checked;
@@ -110,13 +115,14 @@ export class ForwardAttempts {
     return fresh.checked;
   }
 
-  /** A failure that the end of this receiver made says nothing of the target. */
-  #isCut({ ok, isInterrupted }: TargetResult): boolean {
+  /** A failure that is caused by the end of this receiver says nothing of the target. */
+  #isCutByShutdown({ ok, isInterrupted }: TargetResult): boolean {
     const { shutdownRequested, attemptsAborted } = this.#options;
     return !ok && (attemptsAborted.aborted || (isInterrupted === true && shutdownRequested.aborted));
   }
 
-  async #end(claims: readonly Claim[], result: TargetResult | undefined): Promise<void> {
+  /** `result` is undefined where nothing was sent. */
+  async #endClaims(claims: readonly Claim[], result: TargetResult | undefined): Promise<void> {
     const { clock, note } = this.#options;
     const chance = this.#options.random();
     const endedAt = clock.now();
@@ -163,13 +169,16 @@ export class ForwardAttempts {
   ): AttemptRecord['outcome'] {
     if (result === undefined) return 'untried';
     if (result.ok) return 'done';
-    if (this.#isCut(result)) return { retryInMs: result.isInterrupted === true ? afterStopMs : 0 };
+    if (this.#isCutByShutdown(result)) return { retryInMs: result.isInterrupted === true ? afterStopMs : 0 };
     const { giveUpMs = defaultGiveUpMs } = this.#target;
     const isOver = this.#options.clock.now() - since >= giveUpMs;
     return isOver ? 'dead' : { retryInMs: retryInMs(result, tries, chance) };
   }
 
-  /** Retries until the inbox takes the records. The attempt keeps its place, so that no further lead is sent meanwhile. */
+  /**
+   * Retries until the inbox takes the records: true. The attempt keeps its place, so that no further lead is sent meanwhile. False
+   * where attempts were aborted first: the claim ends by itself then, and the lead is sent again.
+   */
   async #record(records: readonly AttemptRecord[]): Promise<boolean> {
     const { inbox, clock, attemptsAborted, note } = this.#options;
     for (;;) {
@@ -179,24 +188,24 @@ export class ForwardAttempts {
       } catch (error) {
         if (!(error instanceof CannotStoreError)) throw error;
         note(forwardsStopped(error));
-        // The claim ends by itself then, and the lead is sent again.
         if (!(await slept(clock, afterFailureMs, attemptsAborted))) return false;
       }
     }
   }
 
-  /** More leads wait for a target that is down than are tried: all that have waited too long are given up. */
+  /** A target that is down is sent few of the leads that wait for it. The others die here when they have waited too long. */
   async #giveUpOverdue(): Promise<void> {
     const { inbox, claimingStopped } = this.#options;
     const { name, giveUpMs = defaultGiveUpMs } = this.#target;
-    for (let leads = 1; leads > 0 && !claimingStopped.aborted;) {
-      leads = await inbox.giveUp(name, giveUpMs);
+    while (!claimingStopped.aborted) {
+      const leads = await inbox.giveUp(name, giveUpMs);
+      if (leads === 0) return;
       this.#newlyDead += leads;
     }
   }
 }
 
-/** A failure that was met on this machine, not told by the target. A target's name begins with its kind. */
+/** A failure on this machine: the target was not reached. The name of a target begins with its kind. */
 const failed = ({ name }: Target, answer: string): TargetResult => ({
   to: name.split(' ', 1)[0] as TargetResult['to'],
   ok: false,
@@ -204,14 +213,7 @@ const failed = ({ name }: Target, answer: string): TargetResult => ({
   durationMs: 0,
 });
 
-const attemptResult = (
-  { ok, answer, durationMs }: TargetResult,
-  tries: number,
-  endedAt: number,
-): AttemptResult => ({
-  ok,
-  answer,
-  durationMs,
-  at: endedAt,
-  kind: tries > 1 ? 'retry' : 'forward',
-});
+function attemptResult(result: TargetResult, tries: number, endedAt: number): AttemptResult {
+  const { ok, answer, durationMs } = result;
+  return { ok, answer, durationMs, at: endedAt, kind: tries > 1 ? 'retry' : 'forward' };
+}

@@ -8,14 +8,15 @@ import { redacted } from '../inbox/store-options.ts';
 
 type Headers = Delivery['rawHeaders'];
 
-/** Whether the delivery was authentic by this scheme when it came: only then its credential is stored as redacted. */
+/** Whether a stored delivery was authentic by this scheme when it came: only then its credential was replaced by `redacted`. */
 export const wasVerified = (headers: Headers, { credentialHeaders }: Scheme): boolean =>
   headers.some(([name, value]) => value === redacted && credentialHeaders.includes(name.toLowerCase()));
 
 /**
- * An authentic delivery with a credential of now, made from the current secret: the one that it came with may be too old, or
- * be that of a former secret. It has no credential (`isSigned: false`) where the scheme signs nothing or the key is public. Its
- * id stays, since an app may know deliveries by it; `seq` makes one where it has none. `now` in milliseconds since the epoch.
+ * Replaces the credential of an authentic delivery by one that is made now, from the first key: the one that it came with may be
+ * too old, or that of a former secret. `isSigned` is false where the scheme signs nothing or the key is public: then it has none.
+ * The id of the delivery stays, since an app may know deliveries by it; without one, it is made from `seq`. `now` in milliseconds
+ * since the epoch.
  */
 export function withFreshCredential(
   checked: CheckedDelivery,
@@ -25,7 +26,7 @@ export function withFreshCredential(
 ): { readonly checked: CheckedDelivery; readonly isSigned: boolean } {
   const { delivery } = checked;
   const signer = { scheme, key: first?.material.type === 'public' ? undefined : first };
-  const signed = headersFor(signer, delivery, `msg_${seq}`, now);
+  const signed = credentialFor(signer, delivery, `msg_${seq}`, now);
   const isReplaced = (name: string): boolean =>
     scheme.credentialHeaders.includes(name.toLowerCase()) ||
     signed.some(([header]) => header.toLowerCase() === name.toLowerCase());
@@ -33,7 +34,7 @@ export function withFreshCredential(
   return { checked: { ...checked, delivery: { ...delivery, rawHeaders } }, isSigned: signed.length > 0 };
 }
 
-function headersFor(signer: Signer, delivery: Delivery, newId: string, now: number): Headers {
+function credentialFor(signer: Signer, delivery: Delivery, newId: string, now: number): Headers {
   const { path, rawHeaders, body } = delivery;
   const { publicUrl } = signer.scheme;
   const [host = 'localhost'] = headerValues(delivery, 'host');
@@ -41,7 +42,7 @@ function headersFor(signer: Signer, delivery: Delivery, newId: string, now: numb
   const sign = (id: string): Headers => signatureHeaders(signer, { id, target, body }, now);
   try {
     const signed = sign(newId);
-    // The scheme does not say which header has the id: it is the one in which a new id shows up.
+    // The scheme does not say which header has the id: it is the one with the value `newId`.
     const headerOfId = signed.find(([, value]) => value === newId)?.[0];
     const sentId = headerOfId === undefined ? undefined : headerValues({ rawHeaders }, headerOfId)[0];
     return sentId === undefined ? signed : sign(sentId);

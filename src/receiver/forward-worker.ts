@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.ts';
 import type { ClaimedLead, Inbox } from '../inbox/inbox.ts';
 import { slept } from '../time/clock.ts';
-import type { CheckedDelivery } from '../webhook/check-delivery.ts';
+import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import {
   afterFailureMs,
   type AttemptOptions,
@@ -18,31 +18,32 @@ export interface WorkerOptions extends AttemptOptions {
   readonly inbox: Pick<Inbox, 'claim' | 'record' | 'nextDueIn' | 'giveUp' | 'list'>;
 }
 
-/** How much longer a claim lasts than an attempt, in milliseconds. */
+/**
+ * A claim lasts this much longer than an attempt, in milliseconds: half of it may pass before the attempt begins, and the other
+ * half is left to record the result.
+ */
 const claimMarginMs = 10_000;
+const latestBeginMs = claimMarginMs / 2;
 
 export const claimMsFor = (attemptMs: number): number => attemptMs + claimMarginMs;
 
-/** An attempt that begins later after its claim, in milliseconds, might outlive the claim. */
-const latestBeginMs = claimMarginMs / 2;
-
-/** Other processes may make leads due: so often the inbox is asked at least, in milliseconds. */
+/** The longest time between two looks into the inbox, in milliseconds: other processes may make leads due. */
 const pollMs = 2_000;
 
 /**
- * Sends the leads of the inbox to one target: new ones, which the receiver gives it from memory, and those that wait. A lead is
- * claimed, then sent, then the result is recorded. Where the process ends in between, the claim ends by itself, and the
- * lead is sent again.
+ * Sends the leads of the inbox to one target: new ones, which the receiver passes to `send`, and those that wait, which `run`
+ * claims as often as they are due and there are free places. A lead is claimed, then sent, then the result is recorded. Where the
+ * process ends in between, the claim ends by itself, and the lead is sent again.
  */
 export class ForwardWorker {
   readonly target: Target;
   readonly #options: WorkerOptions;
   readonly #attempts: ForwardAttempts;
-  /** Attempts that are under way or have a place. */
+  /** Attempts that are under way, and reserved places: `concurrency` of the target at most. */
   #occupiedPlaces = 0;
-  /** Due leads wait for a place: new leads are not sent before them. */
+  /** Whether leads in the inbox may be due: new leads are not sent before them. */
   #hasBacklog = true;
-  /** Ids of leads on their way: one whose claim ended must not be sent twice at the same time. */
+  /** A lead whose claim ended may be claimed once more while its attempt is under way: it is not sent twice at the same time. */
   readonly #leadsInFlight = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   #wakeController = new AbortController();
@@ -53,28 +54,33 @@ export class ForwardWorker {
     this.#attempts = new ForwardAttempts(target, options);
   }
 
-  /** Keeps places for so many new leads of one delivery. False: they wait in the inbox, and `wake` is to be called. */
+  /** Reserves places for so many new leads of one delivery. False: they wait in the inbox, and `wake` is to be called. */
   reserve(leads: number): boolean {
-    const places = this.target.isWhole === true ? 1 : leads;
-    const isFree = this.#occupiedPlaces + places <= this.target.concurrency;
-    if (this.#options.attemptsAborted.aborted || this.#hasBacklog || this.#attempts.health.isDown || !isFree)
-      return false;
+    const { attemptsAborted } = this.#options;
+    const places = this.#placesFor(leads);
+    const hasPlaces = this.#occupiedPlaces + places <= this.target.concurrency;
+    const mustWait = attemptsAborted.aborted || this.#hasBacklog || this.#attempts.health.isDown;
+    if (mustWait || !hasPlaces) return false;
     this.#occupiedPlaces += places;
     return true;
   }
 
+  #placesFor(leads: number): number {
+    return this.target.isWhole === true ? 1 : leads;
+  }
+
   /**
-   * Sends new leads of a delivery for which places were kept: those of `claims`, each of which was claimed when it was stored.
+   * Sends new leads of a delivery for which places were reserved: those of `claims`, each of which was claimed when it was stored.
    * `reserved`: as many leads as `reserve` was called with.
    */
   send(checked: CheckedDelivery, claims: readonly Claim[], reserved: number, claimedAt: number): void {
-    const requests = this.#requests(checked, claims);
-    const unused = (this.target.isWhole === true ? 1 : reserved) - requests.length;
+    const requests = this.#requestsFor(checked, claims);
+    const unused = this.#placesFor(reserved) - requests.length;
     if (unused > 0) this.#release(unused);
     for (const request of requests) this.#begin(request, claimedAt);
   }
 
-  /** A lead is due that no attempt sends now. The end of a pause or of an attempt finds it where it cannot be sent yet. */
+  /** Tells that a lead is due. Where it cannot be sent yet, the end of a pause or of an attempt wakes `run`. */
   wake(): void {
     this.#hasBacklog = true;
     const isPaused = this.#attempts.health.pausedMs(this.#options.clock.steady()) > 0;
@@ -96,11 +102,12 @@ export class ForwardWorker {
       } catch (error) {
         note(forwardsStopped(error));
       }
-      this.#attempts.sayDead();
+      this.#attempts.noteDead();
       if (waitMs > 0) await slept(clock, waitMs, this.#wakeController.signal);
     }
   }
 
+  /** Sends the leads that are due, as many as have a place. Returns how long to wait for the next look, in milliseconds. */
   async #claimDue(): Promise<number> {
     const { inbox, clock } = this.#options;
     const { name } = this.target;
@@ -110,7 +117,8 @@ export class ForwardWorker {
     if (places <= 0) return pollMs;
     const dueInMs = await inbox.nextDueIn(name);
     if (dueInMs === undefined || dueInMs > 0) {
-      if (!this.#wakeController.signal.aborted) this.#hasBacklog = false;
+      const wasWoken = this.#wakeController.signal.aborted;
+      if (!wasWoken) this.#hasBacklog = false;
       return Math.min(pollMs, dueInMs ?? pollMs);
     }
     this.#hasBacklog = true;
@@ -127,33 +135,37 @@ export class ForwardWorker {
   }
 
   async #sendStored(claimed: readonly ClaimedLead[], claimedAt: number): Promise<void> {
-    const { inbox, verifier, note } = this.#options;
+    const { inbox, verifier } = this.#options;
     const claims = claimed.filter(({ leadId }) => !this.#leadsInFlight.has(leadId));
     const stored = new Map((await storedRequest(inbox, claims)).map((delivery) => [delivery.seq, delivery]));
     const [first] = stored.values();
-    const leads = claims.flatMap((claim) => {
+    const leads: CheckedLead[] = [];
+    for (const claim of claims) {
       try {
         const delivery = stored.get(claim.seq);
         if (delivery === undefined) throw noDeliveryOfLead(claim.leadId);
-        return [leadOf(delivery)];
+        leads.push(leadOf(delivery));
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        const answer = messageOf(error);
-        const message = `${answer}; '${claim.leadId}' is not forwarded`;
-        note({ kind: 'lead-not-sent', message, cause: claim.leadId });
-        this.#occupiedPlaces += 1;
-        this.#track([claim], this.#attempts.failUnsent(claim, answer));
-        return [];
+        this.#failUnreadable(claim, messageOf(error));
       }
-    });
+    }
     if (first === undefined) return;
-    const key = wasVerified(first.headers, verifier.scheme) ? 0 : -1;
-    const requests = this.#requests({ ...asReceived(first, leads), key }, claims);
+    const [firstKey, noKey] = [0, -1];
+    const key = wasVerified(first.headers, verifier.scheme) ? firstKey : noKey;
+    const requests = this.#requestsFor({ ...asReceived(first, leads), key }, claims);
     this.#occupiedPlaces += requests.length;
     for (const request of requests) this.#begin(request, claimedAt);
   }
 
-  #requests(checked: CheckedDelivery, claims: readonly Claim[]): readonly ClaimedRequest[] {
+  #failUnreadable(claim: Claim, reason: string): void {
+    const message = `${reason}; '${claim.leadId}' is not forwarded`;
+    this.#options.note({ kind: 'lead-not-sent', message, cause: claim.leadId });
+    this.#occupiedPlaces += 1;
+    this.#track([claim], this.#attempts.failUnsent(claim, reason));
+  }
+
+  #requestsFor(checked: CheckedDelivery, claims: readonly Claim[]): readonly ClaimedRequest[] {
     const byId = new Map(claims.map((claim) => [claim.leadId, claim]));
     const claimed = checked.leads.flatMap((lead) => {
       const claim = byId.get(lead.leadId);
@@ -161,7 +173,7 @@ export class ForwardWorker {
       byId.delete(lead.leadId);
       return claim === undefined ? [] : [{ lead, claim }];
     });
-    const groups = this.target.isWhole === true ? [claimed] : claimed.map((single) => [single]);
+    const groups = this.target.isWhole === true ? [claimed] : claimed.map((pair) => [pair]);
     return groups.flatMap((group): ClaimedRequest[] => {
       const [first, ...more] = group.map(({ claim }) => claim);
       const leads = group.map(({ lead }) => lead);
@@ -195,8 +207,8 @@ export class ForwardWorker {
     return (this.#attempts.health.isDown ? 1 : this.target.concurrency) - this.#occupiedPlaces;
   }
 
-  /** Without a reason, node would make an exception with its stack for each call. */
   #stopWaiting(): void {
+    // Without a reason, node would make an exception with its stack for each call.
     this.#wakeController.abort('due');
   }
 }

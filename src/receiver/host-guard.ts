@@ -5,10 +5,10 @@ import { type Rejection, rejection } from '../webhook/delivery-answer.ts';
 export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Rejection | undefined;
 
 /**
- * A receiver that any client may deliver to over plain HTTP needs it: a page in a browser on this machine could reach it by a
- * name of its own that it lets resolve to us (DNS rebinding). `Host`, and `Origin` where one is sent, must be a loopback
- * name or `ownHost`, as in a URL: IPv6 in brackets. `onForeign` is told of a foreign `Host` alone, which a tunnel may send; not of an
- * `Origin`.
+ * Rejects requests that a page in a browser on this machine may have sent: its own host name can resolve to a loopback address
+ * (DNS rebinding), so that it reaches a server that asks for no credential. `Host`, and `Origin` where one is sent, must be a
+ * loopback name or `ownHost`, as in a URL: IPv6 in brackets. `onForeign` gets a foreign `Host`, which a tunnel may send as well; it
+ * is not called for an `Origin`, which only browsers send.
  */
 export function hostGuard(ownHost: string | undefined, onForeign?: (host: string) => void): HostGuard {
   const isOwn = (url: string): boolean => {

@@ -12,7 +12,10 @@ export type ErrorKind = (typeof errorKinds)[number];
 
 const forwardResults = ['ok', 'http_3xx', 'http_4xx', 'http_5xx', 'failed'] as const;
 
-/** Counts what a receiver does. Costs a few additions for each delivery, and its memory does not grow. */
+/**
+ * Counts what a receiver does. Costs a few additions for each delivery, and its memory does not grow. Every combination of labels
+ * that can occur starts at 0, so that a scraper sees its first increase.
+ */
 export class ReceiverMetrics {
   readonly #verdicts = new Counter(
     'leads_deliveries',
@@ -37,9 +40,9 @@ export class ReceiverMetrics {
     for (const reason of rejectReasons) this.#verdicts.add({ verdict: 'rejected', reason, source: 'push' });
     for (const reason of otherReasons) this.#verdicts.add({ verdict: 'other', reason, source: 'push' });
     for (const { name } of targets) {
-      const [to = ''] = name.split(' ');
+      const [kind = ''] = name.split(' ');
       const target = targetLabel(name);
-      for (const result of to === 'forward' ? forwardResults : (['ok', 'failed'] as const)) {
+      for (const result of kind === 'forward' ? forwardResults : (['ok', 'failed'] as const)) {
         this.#forwards.add({ target, result });
       }
     }
@@ -75,5 +78,7 @@ export class ReceiverMetrics {
 function resultLabel({ to, ok, status }: TargetResult): (typeof forwardResults)[number] {
   if (ok) return 'ok';
   if (to !== 'forward' || status === undefined) return 'failed';
-  return status < 300 ? 'failed' : status < 400 ? 'http_3xx' : status < 500 ? 'http_4xx' : 'http_5xx';
+  if (status < 300) return 'failed';
+  if (status < 400) return 'http_3xx';
+  return status < 500 ? 'http_4xx' : 'http_5xx';
 }

@@ -21,14 +21,17 @@ import {
   rejection,
 } from '../webhook/delivery-answer.ts';
 import type { Verifier } from '../webhook/scheme.ts';
+import { deliveryRedactor } from './credentials.ts';
 import { DeliveryForwards, type DeliveryWorker } from './delivery-forwards.ts';
+import { claimMsFor } from './forward-worker.ts';
 import type { HostGuard } from './host-guard.ts';
 import { formerSecretUsed, leadForNoTarget, type ReceiverNote, rejectedNotKept } from './errors.ts';
 import type { AnsweredDelivery, StoredLead } from './receiver-events.ts';
 import type { ReceiverMetrics } from './receiver-metrics.ts';
+import type { Target } from './targets/target.ts';
 
 export interface ReceiverOptions {
-  /** Decides who may deliver. `replaced` counts how often the keys were replaced. */
+  /** Decides who may deliver. Its keys may be replaced at any time; `replaced` counts how often that was done. */
   readonly verifier: Verifier & { readonly replaced?: number };
   /** The path that is served, and where the leads are in a body. */
   readonly place: Omit<Policy, keyof Verifier>;
@@ -54,68 +57,79 @@ interface UnstoredDelivery extends Pick<AnsweredDelivery, 'delivery' | 'source' 
   readonly verdict: Rejection | OtherDelivery;
 }
 
+/**
+ * Failures that the operator asked for, to see what a sender does: `failureFor` gives the answer that replaces storing the leads,
+ * if any, `statusFor` the status that is sent in place of the right one, and `wait` resolves when the answer may be sent.
+ */
 interface DeliberateFailures {
-  /** The answer that replaces taking the leads of a delivery; undefined to take them. */
   failureFor(leadIds: readonly string[]): Rejection | undefined;
   statusFor(status: number): number;
-  /** Ends before an answer is sent; undefined when there is nothing to wait for. */
   wait(): Promise<void> | undefined;
 }
 
 export type Receiver = ReturnType<typeof createReceiver>;
 
 /**
- * The contract's order of work for a delivery, from top to bottom: it is checked, its leads are stored in one transaction
- * together with what they are to be forwarded to, and it is answered. A 200 means stored. What the targets make of a lead
- * concerns the workers alone. Inbox and workers stay the caller's to close.
+ * Receives deliveries, each in this order: `receive` checks it, `store` stores its leads in one transaction together with the
+ * targets that they go to, starts forwarding them, and answers. A 200 means stored: whether a target takes a lead concerns the
+ * workers alone. The caller closes the inbox and the workers.
  */
 export function createReceiver(options: ReceiverOptions) {
   const { verifier, place, hostGuard, otherEvents, inbox, workers = [], onAnswered } = options;
   const { clock, note, failures, explain, metrics } = options;
-  const policy = { ...place, scheme: verifier.scheme, keys: verifier.keys };
+  const policyNow = (): Policy => ({ ...place, scheme: verifier.scheme, keys: verifier.keys });
   let inFlight = 0;
   let onIdle: (() => void) | undefined;
 
   function receive(delivery: Delivery): Promise<DeliveryAnswer> {
     const foreign = hostGuard?.(delivery);
     if (foreign !== undefined) return reject(delivery, foreign);
-    // They may have been replaced.
-    policy.keys = verifier.keys;
-    const checked = checkDelivery(delivery, policy, clock.now(), otherEvents);
+    const checked = checkDelivery(delivery, policyNow(), clock.now(), otherEvents);
     if (checked.kind === 'rejected') return reject(delivery, checked);
     if (checked.kind === 'other') return keepOther(delivery, checked);
     const failure = failures?.failureFor(checked.leads.map(({ leadId }) => leadId));
-    return failure === undefined ? store(checked, 'push') : fail(checked, failure);
+    return failure === undefined ? store(checked, 'push') : failOnPurpose(checked, failure);
   }
 
   async function store(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
     const { delivery, key } = checked;
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
-    if (key > 0) note(formerSecretUsed(key + 1, policy.keys.length, verifier.replaced));
-    const from = source === 'push' ? checked : { ...checked, source };
-    const forwards = workers.length === 0 ? undefined : new DeliveryForwards(from, workers, clock.steady());
-    let leads: readonly StoredLead[] | Rejection;
-    try {
-      leads = storedLeads(checked, await inbox.take(arrivalsOf(checked, source, forwards)));
-    } catch (error) {
-      metrics?.failed('store');
-      if (!(error instanceof CannotStoreError)) {
-        forwards?.forwardOrWake([]);
-        throw error;
-      }
-      leads = rejection('cannot_store', messageOf(error));
+    if (key > 0) note(formerSecretUsed(key + 1, verifier.keys.length, verifier.replaced));
+    const outcome = await storeAndForward(checked, source);
+    if ('reason' in outcome) {
+      return answer({ delivery, source, verdict: outcome, leadId: onlyIdOf(checked) });
     }
-    forwards?.forwardOrWake('kind' in leads ? [] : leads);
-    if ('kind' in leads) return answer({ delivery, source, verdict: leads, leadId: onlyIdOf(checked) });
     const delay = failures?.wait();
     if (delay !== undefined) await delay;
+    return answerStored(delivery, source, outcome);
+  }
+
+  /** The rejection says that the inbox stored none of the leads: it cannot now, or the delivery is a replay. */
+  async function storeAndForward(checked: CheckedDelivery, source: Source) {
+    const sent = source === 'push' ? checked : { ...checked, source };
+    const forwards = workers.length === 0 ? undefined : new DeliveryForwards(sent, workers, clock.steady());
+    let stored: readonly StoredLead[] = [];
+    try {
+      const outcome = storedLeads(checked, await inbox.take(arrivalsOf(checked, source, forwards)));
+      if (!('reason' in outcome)) stored = outcome;
+      return outcome;
+    } catch (error) {
+      metrics?.failed('store');
+      if (error instanceof CannotStoreError) return rejection('cannot_store', messageOf(error));
+      throw error;
+    } finally {
+      forwards?.forwardOrWake(stored);
+    }
+  }
+
+  async function answerStored(delivery: Delivery, source: Source, leads: readonly StoredLead[]) {
     const { status, body } = answerForLeads(leads.map(({ verdict }) => verdict));
     const shownStatus = failures?.statusFor(status) ?? status;
     let number = 0;
     for (const { lead, verdict } of leads) {
       number += 1;
       // Written out, since copying parts into it would cost more than all else of the answer.
-      const room = onAnswered({
+      const reported = onAnswered({
         delivery,
         source,
         status: shownStatus,
@@ -130,17 +144,14 @@ export function createReceiver(options: ReceiverOptions) {
         pointer: lead.pointer,
         warnings: lead.warnings,
       });
-      if (room !== undefined) await room;
+      if (reported !== undefined) await reported;
     }
     return { status: shownStatus, body };
   }
 
-  function arrivalsOf(
-    { delivery, leads, nonce: sentNonce }: CheckedDelivery,
-    source: Source,
-    forwards: DeliveryForwards | undefined,
-  ): Arrival[] {
-    const nonce = sentNonce === undefined ? undefined : nonceKey(policy.scheme.name, sentNonce);
+  function arrivalsOf(checked: CheckedDelivery, source: Source, forwards?: DeliveryForwards): Arrival[] {
+    const { delivery, leads, nonce: sentNonce } = checked;
+    const nonce = sentNonce === undefined ? undefined : nonceKey(verifier.scheme.name, sentNonce);
     return leads.map((lead) => {
       const { leadId, place: leadPlace } = lead;
       const createdAt = readCreatedAt(lead.lead.createdAt);
@@ -152,7 +163,7 @@ export function createReceiver(options: ReceiverOptions) {
     });
   }
 
-  /** Keeps the delivery, without waiting for it, for those who look into the inbox. */
+  /** Keeps the delivery for those who look into the inbox. The answer does not wait for that. */
   function reject(delivery: Delivery, verdict: Rejection, leadId?: string): Promise<DeliveryAnswer> {
     inbox
       .reject([{ delivery, rejection: verdict, leadId }])
@@ -160,7 +171,7 @@ export function createReceiver(options: ReceiverOptions) {
     return answer({ delivery, source: 'push', verdict, leadId, explanation: explain?.(delivery, verdict) });
   }
 
-  /** Another event is kept first; a handshake brings nothing. */
+  /** The 200 promises that another event is kept. A handshake holds nothing to keep. */
   async function keepOther(delivery: Delivery, event: OtherDelivery): Promise<DeliveryAnswer> {
     let verdict: OtherDelivery | Rejection = event;
     try {
@@ -172,7 +183,7 @@ export function createReceiver(options: ReceiverOptions) {
     return answer({ delivery, source: 'push', verdict });
   }
 
-  async function fail(checked: CheckedDelivery, failure: Rejection): Promise<DeliveryAnswer> {
+  async function failOnPurpose(checked: CheckedDelivery, failure: Rejection): Promise<DeliveryAnswer> {
     await failures?.wait();
     return reject(checked.delivery, failure, onlyIdOf(checked));
   }
@@ -188,7 +199,7 @@ export function createReceiver(options: ReceiverOptions) {
 
   const durationOf = ({ receivedAt }: Delivery): number => Math.max(0, clock.now() - receivedAt);
 
-  /** `startedAt`: of what came from outside, which is measured. */
+  /** Counts what is in flight. `startedAt`: measures the time to the answer, which only a client on the network waits for. */
   async function tracked(answered: Promise<DeliveryAnswer>, startedAt?: number): Promise<DeliveryAnswer> {
     inFlight += 1;
     try {
@@ -201,8 +212,7 @@ export function createReceiver(options: ReceiverOptions) {
   }
 
   return {
-    checkHead: (head: Delivery): Rejection | undefined =>
-      hostGuard?.(head) ?? checkHead(head, { ...place, scheme: verifier.scheme, keys: verifier.keys }),
+    checkHead: (head: Delivery): Rejection | undefined => hostGuard?.(head) ?? checkHead(head, policyNow()),
     handle: (delivery: Delivery): Promise<DeliveryAnswer> => {
       const startedAt = clock.steady();
       return tracked(receive(delivery), startedAt);
@@ -222,7 +232,7 @@ export function createReceiver(options: ReceiverOptions) {
 const onlyIdOf = ({ leads }: CheckedDelivery): string | undefined =>
   leads.length === 1 ? leads[0]?.leadId : undefined;
 
-/** A replay is one of the whole delivery. */
+/** Pairs leads with the verdicts on them. The leads of a delivery share its nonce: where one is a replay, all are. */
 function storedLeads(
   { leads }: CheckedDelivery,
   results: readonly TakeResult[],
@@ -235,4 +245,28 @@ function storedLeads(
     stored.push({ lead, verdict });
   }
   return stored;
+}
+
+/**
+ * A delivery without a signed time could be replayed at any later time: its nonce is remembered for a month. A tolerance may be
+ * unlimited, and a store can count the milliseconds of a hundred years.
+ */
+const timelessNonceMs = 30 * 86_400_000;
+const longestNonceMs = 100 * 365 * 86_400_000;
+
+/** The options of an inbox that depend on its receiver. `attemptMs`: the longest time that an attempt at a target may take. */
+export function inboxRequirements(
+  verifier: Verifier,
+  targets: readonly Pick<Target, 'name'>[],
+  attemptMs: number,
+) {
+  const { toleranceMs } = verifier.scheme;
+  // A delivery is accepted from one tolerance before to one tolerance after its time; a second more, since that time may be in whole seconds.
+  const nonceMs = toleranceMs === undefined ? timelessNonceMs : Math.ceil(2 * toleranceMs) + 1000;
+  return {
+    targets: targets.map((target) => target.name),
+    claimMs: claimMsFor(attemptMs),
+    nonceLifetimeMs: Math.min(nonceMs, longestNonceMs),
+    redact: deliveryRedactor(verifier),
+  };
 }

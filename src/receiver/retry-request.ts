@@ -4,91 +4,101 @@ import type { Clock } from '../time/clock.ts';
 import { asReceived, isUnreadable, leadOf } from './stored-request.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
+/**
+ * With `isMove` the target is the new address of an app: a lead that it takes does not wait for the app's former address any more.
+ * Without, it is the target itself that the lead may wait for.
+ */
 interface RetryOptions {
   readonly target: Target;
   readonly inbox: Pick<Inbox, 'claimLeads' | 'record'>;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** The target is the address that the app has now: a lead that it takes does not wait for the one that it had. */
   readonly isMove: boolean;
 }
 
-/** The result of sending one stored lead for a person. */
+/**
+ * The result of sending one stored lead that a person asked for. `reached` is false where the target could not be reached, or did
+ * not answer. `insteadOf`: the label of the target for which the lead does not wait any more.
+ */
 export interface Retried extends Omit<AttemptResult, 'kind'> {
   readonly leadId: string;
   readonly isTried: boolean;
-  /** False where the target could not be reached, or did not answer. */
   readonly reached: boolean;
-  /** Label of the target for which the lead waited, and does not any more. */
   readonly insteadOf: string | undefined;
 }
 
 /** The result for a lead that was not sent. `endedAt` in milliseconds since the epoch. */
-export const untried = (leadId: string, answer: string, endedAt: number): Retried => ({
-  ...{ leadId, answer, at: endedAt, ok: false, durationMs: 0, isTried: false, reached: true },
-  insteadOf: undefined,
-});
+export function untried(leadId: string, answer: string, endedAt: number): Retried {
+  const nothingSent = { ok: false, durationMs: 0, isTried: false, reached: true, insteadOf: undefined };
+  return { ...nothingSent, leadId, answer, at: endedAt };
+}
 
-/** How long a lead is waited for that another process sends, and between two looks; in milliseconds. */
-const busyMs = 5_000;
+/** For a lead that another process sends: how long its attempt is waited for, and how often it is looked for; in milliseconds. */
+const longestBusyMs = 5_000;
 const lookEveryMs = 200;
 
 const unclaimed: LeadClaim = { state: 'none', claim: 0, tries: 0 };
 
-const whyUntried: Readonly<Partial<Record<LeadClaim['state'], string>>> = {
+const obstacles: Readonly<Partial<Record<LeadClaim['state'], string>>> = {
   busy: 'a receiver sends it now',
   several: 'it waits for several forwards: which of them has moved is not known',
 };
 
 /**
- * Sends leads of one request to the target once, and records the results. A lead that is not taken waits as before. With
- * `isMove`, a lead that waits for no forward is left out.
+ * Sends leads of one request to the target once, and records the results. A lead that is not taken waits as before. One that the
+ * target has already taken, or that never waited for it, is sent as well; with `isMove` it is left out.
  */
 export async function retryRequest(
   stored: readonly (StoredDelivery & { readonly leadId: string })[],
   { target, inbox, clock, isMove }: RetryOptions,
 ): Promise<readonly Retried[]> {
-  const name = isMove ? undefined : target.name;
   const leadIds = stored.map(({ leadId }) => leadId);
-  const claims = await claimFree(leadIds, { inbox, clock, name });
+  const claims = await claimFree(leadIds, { inbox, clock, target: isMove ? undefined : target.name });
   const sendable: ClaimedDelivery[] = [];
   const unsent: Retried[] = [];
   for (const delivery of stored) {
     const claim = claims.get(delivery.leadId) ?? unclaimed;
-    const why = whyUntried[claim.state];
-    if (claim.state === 'claimed' || (!isMove && why === undefined)) sendable.push({ delivery, claim });
-    else if (why !== undefined) unsent.push(untried(delivery.leadId, why, clock.now()));
+    const obstacle = obstacles[claim.state];
+    if (obstacle !== undefined) unsent.push(untried(delivery.leadId, obstacle, clock.now()));
+    else if (claim.state === 'claimed' || !isMove) sendable.push({ delivery, claim });
   }
   const [first, ...more] = sendable;
   if (first === undefined) return unsent;
-  const { ok, answer, durationMs, status } = await sent([first, ...more], target);
-  const result = { ok, answer, durationMs, at: clock.now() };
+  const { reached, ...sentOnce } = await sendOnce([first, ...more], target);
+  const result = { ...sentOnce, at: clock.now() };
+  const { ok } = result;
   const kind = isMove ? 'retry' : 'replay';
-  await inbox.record(
-    sendable.map(({ delivery: { leadId, seq }, claim: { claim, stored: insteadOf } }) => ({
-      ...{ leadId, seq, claim, insteadOf, target: target.name },
-      outcome: ok ? 'done' : 'untried',
-      result: { ...result, kind },
-    })),
-  );
-  const sentLeads = sendable.map(({ delivery: { leadId }, claim: { label } }) => ({
-    ...{ ...result, leadId, isTried: true, reached: status !== undefined },
-    insteadOf: ok ? label : undefined,
-  }));
+  const record = {
+    target: target.name,
+    outcome: ok ? 'done' : 'untried',
+    result: { ...result, kind },
+  } as const;
+  const records = sendable.map(({ delivery, claim: { claim, stored: insteadOf } }) => {
+    const { leadId, seq } = delivery;
+    return { ...record, leadId, seq, claim, insteadOf };
+  });
+  await inbox.record(records);
+  const sentLeads = sendable.map(({ delivery: { leadId }, claim: { label } }) => {
+    const insteadOf = ok ? label : undefined;
+    return { ...result, leadId, isTried: true, reached, insteadOf };
+  });
   return [...sentLeads, ...unsent];
 }
 
-/** Claims the leads. One that another process sends is waited for, since its attempt ends soon as a rule. */
+/**
+ * Claims the leads for a target, or without one each for the target that it waits for. A lead that another process sends is waited
+ * for, since its attempt ends soon as a rule.
+ */
 async function claimFree(
   leadIds: readonly string[],
-  { inbox, clock, name }: Pick<RetryOptions, 'inbox' | 'clock'> & { readonly name: string | undefined },
+  { inbox, clock, target }: Pick<RetryOptions, 'inbox' | 'clock'> & { readonly target: string | undefined },
 ): Promise<ReadonlyMap<string, LeadClaim>> {
   const claims = new Map<string, LeadClaim>();
-  for (let waitedMs = 0, unclaimedIds = leadIds; unclaimedIds.length > 0; waitedMs += lookEveryMs) {
+  let busyIds = leadIds;
+  for (let waitedMs = 0; busyIds.length > 0 && waitedMs <= longestBusyMs; waitedMs += lookEveryMs) {
     if (waitedMs > 0) await clock.sleep(lookEveryMs);
-    for (const [i, claim] of (await inbox.claimLeads(unclaimedIds, name)).entries())
-      claims.set(unclaimedIds[i] ?? '', claim);
-    unclaimedIds =
-      waitedMs < busyMs ? unclaimedIds.filter((leadId) => claims.get(leadId)?.state === 'busy') : [];
+    const latestClaims = await inbox.claimLeads(busyIds, target);
+    for (const [i, leadId] of busyIds.entries()) claims.set(leadId, latestClaims[i] ?? unclaimed);
+    busyIds = busyIds.filter((leadId) => claims.get(leadId)?.state === 'busy');
   }
   return claims;
 }
@@ -98,16 +108,20 @@ interface ClaimedDelivery {
   readonly claim: LeadClaim;
 }
 
-async function sent(
-  leads: readonly [ClaimedDelivery, ...ClaimedDelivery[]],
+/** A lead that cannot be read is a failure of its own, and no sign that the target could not be reached. */
+async function sendOnce(
+  deliveries: readonly [ClaimedDelivery, ...ClaimedDelivery[]],
   target: Target,
-): Promise<Pick<TargetResult, 'ok' | 'answer' | 'durationMs' | 'status'>> {
+): Promise<Pick<TargetResult, 'ok' | 'answer' | 'durationMs'> & Pick<Retried, 'reached'>> {
   try {
-    const sentLeads = leads.map(({ delivery }) => leadOf(delivery));
-    const attempts = leads.map(({ claim: { state, tries } }) => tries + (state === 'done' ? 1 : 0));
-    return await target.deliver(asReceived(leads[0].delivery, sentLeads), Math.max(1, ...attempts));
+    const leads = deliveries.map(({ delivery }) => leadOf(delivery));
+    // A claim counts its attempt; a lead that is done was not claimed.
+    const attempts = deliveries.map(({ claim: { state, tries } }) => tries + (state === 'done' ? 1 : 0));
+    const checked = asReceived(deliveries[0].delivery, leads);
+    const { ok, answer, durationMs, status } = await target.deliver(checked, Math.max(1, ...attempts));
+    return { ok, answer, durationMs, reached: status !== undefined };
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    return { ok: false, answer: messageOf(error), durationMs: 0, status: 0 };
+    return { ok: false, answer: messageOf(error), durationMs: 0, reached: true };
   }
 }

@@ -6,7 +6,7 @@ import { readStoredLead } from '../lead/read-leads.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import { deliveryWithoutLead, noDeliveryOfLead } from './errors.ts';
 
-/** Whether one lead cannot be sent as it is stored, which is no reason to leave the others. */
+/** Whether an error concerns one stored lead alone, which cannot be sent: others can. */
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof LeadNotFoundError ||
   (error instanceof DataError && error.kind === 'delivery-without-lead');
@@ -22,12 +22,13 @@ export async function storedDelivery(
 /** The first delivery of a lead. Throws a `LeadNotFoundError` for an id of which nothing is stored. */
 export async function firstDelivery(inbox: Pick<Inbox, 'list'>, leadId: string): Promise<StoredDelivery> {
   let first: StoredDelivery | undefined;
+  // The inbox lists the latest first.
   for await (const delivery of inbox.list({ leadId })) if (delivery.verdict !== 'rejected') first = delivery;
   if (first === undefined) throw noDeliveryOfLead(leadId);
   return first;
 }
 
-/** Reads the deliveries of leads that came in one request, in their order; those that are gone are left out. */
+/** Reads the deliveries of leads that came in one request, in their order. Those that are gone are left out. */
 export async function storedRequest(
   inbox: Pick<Inbox, 'list'>,
   claims: readonly Pick<ClaimedLead, 'seq' | 'request'>[],

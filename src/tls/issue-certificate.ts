@@ -97,10 +97,7 @@ export function issueAuthority(names: readonly string[], now: number): Certifica
     ...names.map((name) => contextPrimitive(dnsName, Buffer.from(name, 'ascii'))),
     // Addresses with their masks: 127.0.0.0/8 and ::1/128.
     contextPrimitive(ipAddress, Buffer.from('7f000000ff000000', 'hex')),
-    contextPrimitive(
-      ipAddress,
-      Buffer.from('00000000000000000000000000000001ffffffffffffffffffffffffffffffff', 'hex'),
-    ),
+    contextPrimitive(ipAddress, Buffer.from(`${'00'.repeat(15)}01${'ff'.repeat(16)}`, 'hex')),
   ];
   const certPem = signCertificate(privateKey, {
     serial,

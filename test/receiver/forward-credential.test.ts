@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { StoredDelivery } from '../../src/inbox/inbox.ts';
-import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
+import { inboxRequirements } from '../../src/receiver/receiver.ts';
 import { wasVerified, withFreshCredential } from '../../src/receiver/forward-credential.ts';
 import { asReceived } from '../../src/receiver/stored-request.ts';
 import { Secret } from '../../src/secret.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
+import { inboxRequirements } from '../../src/receiver/receiver.ts';
 import type { Verifier } from '../../src/webhook/scheme.ts';
 
 it.each([

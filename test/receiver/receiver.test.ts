@@ -5,9 +5,13 @@ import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { LeadAt } from '../../src/lead/read-leads.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
 import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
-import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
 import type { ReceiverNote } from '../../src/receiver/errors.ts';
-import { createReceiver, type Receiver, type ReceiverOptions } from '../../src/receiver/receiver.ts';
+import {
+  createReceiver,
+  inboxRequirements,
+  type Receiver,
+  type ReceiverOptions,
+} from '../../src/receiver/receiver.ts';
 import type { DeliveryWorker } from '../../src/receiver/delivery-forwards.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';

@@ -25,7 +25,7 @@ it('tries a lead again after its own pause, and not before Retry-After, which ho
 
 /** A target that takes no lead, told of the first attempts of these at the time that it gives. */
 function afterFailures(health: TargetHealth, leadIds: readonly string[], now = 0, result = down): number {
-  for (const leadId of leadIds) health.ended(leadId, result, now, 0);
+  for (const leadId of leadIds) health.record(leadId, result, now, 0);
   return health.pausedMs(now);
 }
 
@@ -40,10 +40,10 @@ it('is down once two leads have failed, and not for one that fails again and aga
 it('that took a lead before is down once eight others in a row got a 500, or two got no answer', () => {
   const broken = { ...down, status: 500 };
   const health = new TargetHealth();
-  health.ended('taken', { ...failed, ok: true }, 0, 0);
+  health.record('taken', { ...failed, ok: true }, 0, 0);
   expect(afterFailures(health, ['a', 'b', 'c', 'd', 'e', 'f', 'g'], 0, broken)).toBe(0);
   expect(afterFailures(health, ['h'], 0, broken)).toBe(5 * second);
-  health.ended('taken', { ...failed, ok: true }, 5 * second, 0);
+  health.record('taken', { ...failed, ok: true }, 5 * second, 0);
   expect(afterFailures(health, ['a', 'b'], 5 * second)).toBe(5 * second);
 });
 
@@ -60,7 +60,7 @@ it.each([
 ] as const)('is back once it %s a lead', (_, result) => {
   const health = new TargetHealth();
   afterFailures(health, ['a', 'b']);
-  health.ended('c', result, second, 0);
+  health.record('c', result, second, 0);
   expect([health.isDown, health.pausedMs(second)]).toEqual([false, 0]);
   expect(afterFailures(health, ['d'], second)).toBe(0);
 });

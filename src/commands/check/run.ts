@@ -11,7 +11,7 @@ import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { readBaseline, rejectForeignFile, writeBaselineFile, writeJunitFile } from './result-files.ts';
-import { runCommand } from '../../receiver/targets/run-command.ts';
+import { runCommand } from '../../receiver/targets/exec.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import type { CheckOptions } from './command.ts';

@@ -13,7 +13,7 @@ import type { HttpServer } from '../../http/server/server-options.ts';
 import { openAdminServer } from '../../receiver/admin-server.ts';
 import { inboxUp } from '../../receiver/backlog-metrics.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
-import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
+import { inboxRequirements } from '../../receiver/receiver.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';
 import type { Verifier } from '../../webhook/scheme.ts';

@@ -6,7 +6,7 @@ import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import { CurrentKeys } from '../../receiver/credentials.ts';
 import type { ReceiverNote } from '../../receiver/errors.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
-import { repairOutputFile } from '../../receiver/targets/append.ts';
+import { repairOutputFile } from '../../receiver/targets/repair-output.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { withoutInboxPassword } from '../flags/resolve-inbox.ts';
 import { leadPlaceOf, resolveScheme } from '../flags/resolve-scheme.ts';

@@ -2,10 +2,10 @@ import { Secret } from '../../secret.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 
+/** With `keepPath`, the path and query of the delivery are appended to the path of `url`. */
 interface ForwardRequestOptions {
   readonly url: URL;
   readonly credentials: UrlCredentials | undefined;
-  /** The path and query of the delivery go behind the path of `url`. */
   readonly keepPath: boolean;
   /** Name of the scheme that verified the deliveries; undefined where that is not known any more. */
   readonly scheme: string | undefined;
@@ -21,16 +21,19 @@ interface ForwardRequest {
   readonly body: Uint8Array;
 }
 
-/** Headers that hold for one connection only (RFC 9110, section 7.6.1), or are set again for the next one. */
-const hopByHop =
+/** Headers that hold for one connection only (RFC 9110, section 7.6.1), or that a client sets itself. */
+const connectionHeader =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/i;
 
-const ours = /^leads-(lead-id|attempt|verified|replay)$/i;
+const ownHeader = /^leads-(lead-id|attempt|verified|replay)$/i;
 
-/** Several ids stand in a header up to so many characters: longer lists are left out. */
-const longestIds = 4096;
+/** Several ids are sent in a header of so many characters at most: servers limit the size of headers. */
+const longestIdHeader = 4096;
 
-/** A delivery as the app gets it: exact bytes and headers. Undefined when its path leads out of `url`'s own. */
+/**
+ * The request that brings a delivery to the app: the exact bytes, and the headers but for those of the connection and those that
+ * are replaced. Undefined where `keepPath` would lead out of the path of `url`.
+ */
 export function forwardRequest(
   { delivery, leads, key, source }: CheckedDelivery,
   attempt: number,
@@ -38,11 +41,11 @@ export function forwardRequest(
 ): ForwardRequest | undefined {
   const target = keepPath ? withPathOf(delivery, url) : url.href;
   if (target === undefined) return undefined;
-  const more = headersOf?.({ url: target, body: delivery.body }) ?? [];
+  const addedHeaders = headersOf?.({ url: target, body: delivery.body }) ?? [];
   const isReplaced = (name: string): boolean =>
-    ours.test(name) ||
+    ownHeader.test(name) ||
     (credentials !== undefined && /^authorization$/i.test(name)) ||
-    more.some(([header]) => header.toLowerCase() === name.toLowerCase());
+    addedHeaders.some(([header]) => header.toLowerCase() === name.toLowerCase());
   return {
     url: target,
     headers: [
@@ -51,15 +54,17 @@ export function forwardRequest(
       ...leadIdHeader(leads.map(({ leadId }) => leadId)),
       ['leads-attempt', String(attempt)],
       ...(scheme === undefined ? [] : [['leads-verified', verifiedBy(scheme, key, source)] as const]),
-      ...more,
+      ...addedHeaders,
     ],
     body: delivery.body,
   };
 }
 
-/** A lead that was fetched from the service carries no credential; anybody may have sent one where nothing was verified. */
-const verifiedBy = (scheme: string, key: number, source: CheckedDelivery['source']): string =>
-  source === 'backfill' ? source : key === -1 ? 'none' : scheme;
+/** The value of `leads-verified`: a delivery that no key verified (`key` is -1) may be from anyone, a fetched lead is the service's. */
+function verifiedBy(scheme: string, key: number, source: CheckedDelivery['source']): string {
+  if (source === 'backfill') return source;
+  return key === -1 ? 'none' : scheme;
+}
 
 /** Marks a delivery that an operator had sent once more. */
 export const replayHeader = 'leads-replay';
@@ -69,17 +74,16 @@ function leadIdHeader(ids: readonly string[]): Delivery['rawHeaders'] {
   const [first = ''] = texts;
   if (texts.length <= 1) return [['leads-lead-id', first]];
   const text = texts.map((id) => id.replaceAll(',', '%2C')).join(',');
-  return text.length > longestIds ? [] : [['leads-lead-id', text]];
+  return text.length > longestIdHeader ? [] : [['leads-lead-id', text]];
 }
 
-/** Percent-encoded where a header cannot hold it, so that `decodeURIComponent` gives the id again. */
+/** Percent-encodes what a header cannot hold, so that `decodeURIComponent` gives the id. A lone surrogate becomes U+FFFD. */
 const headerText = (id: string): string =>
-  // A lone surrogate has no encoding: it becomes U+FFFD.
   Buffer.from(id, 'utf8')
     .toString('utf8')
     .replace(/[^!-$&-~]+/g, (characters) => encodeURIComponent(characters));
 
-/** A lead that was fetched from the service came by no path of ours, and goes to `url` itself. */
+/** A lead that was fetched from the service (by GET) was received at no path, and goes to `url` itself. */
 function withPathOf({ method, path }: Delivery, { origin, pathname, href }: URL): string | undefined {
   if (method !== 'POST') return href;
   const pathAndQuery = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/?]*/i, '');
@@ -90,12 +94,13 @@ function withPathOf({ method, path }: Delivery, { origin, pathname, href }: URL)
   return new URL(target).pathname.startsWith(`${base}/`) ? target : undefined;
 }
 
+/** Leaves out the headers of the connection: the known ones, and those that `Connection` names. */
 export function endToEndHeaders({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): Delivery['rawHeaders'] {
   const namedByConnection = rawHeaders
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/));
   return rawHeaders.filter(
-    ([name]) => !hopByHop.test(name) && !namedByConnection.includes(name.toLowerCase()),
+    ([name]) => !connectionHeader.test(name) && !namedByConnection.includes(name.toLowerCase()),
   );
 }
 

@@ -4,6 +4,7 @@ import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/errors.ts';
 import { withoutSecrets } from '../../secret.ts';
 import { parseProblem, problemText } from '../../service/client/problem-text.ts';
 import { retryAfterMs } from '../../service/client/rate-limit.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
 import { forwardRequest, type HeadersOf, splitCredentials } from './forward-request.ts';
 import type { Target, TargetResult } from './target.ts';
 
@@ -20,16 +21,16 @@ interface ForwardOptions {
   readonly signal: AbortSignal;
 }
 
-const longestReason = 200;
-/** A shorter part of a header is an ordinary word. */
+/** In characters: a shorter part of a header is an ordinary word, and no secret. */
 const shortestSecret = 6;
+const longestReason = 200;
 
-/** Connections to the app, and so the most leads in flight to it. */
+/** Connections to the app, and so the most deliveries in flight to it. */
 const connections = 64;
 
 /**
- * Passes the exact bytes and headers of a delivery on, once for all leads in it. A redirect is not followed: the result names
- * its `Location`.
+ * Forwards the exact bytes and headers of a delivery, once for all leads in it. A redirect, which may lead to another host, is not
+ * followed: the result names its `Location`.
  */
 export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath = false, scheme, proxy, timeoutMs, trust, headersOf, now, signal } = options;
@@ -38,22 +39,22 @@ export function forwardTarget(options: ForwardOptions): Target {
   if (signal.aborted) poster.close();
   signal.addEventListener('abort', () => poster.close(), { once: true });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
-  /** The app's reason for its failure. It may quote what it was sent, the credential included. */
-  const reasonIn = (body: Buffer, headers: readonly (readonly [string, string])[]): string | undefined => {
-    const parts = headers
+  /** The app's reason for its failure. It may quote the headers that it was sent, the credential included. */
+  const reasonIn = (body: Buffer, sentHeaders: Delivery['rawHeaders']): string | undefined => {
+    const sentWords = sentHeaders
       .flatMap(([, value]) => value.split(/[\s,;=]+/))
-      .filter((part) => part.length >= shortestSecret);
+      .filter((word) => word.length >= shortestSecret);
     const text = problemText(parseProblem(body.toString('utf8')), (reason) =>
-      parts.reduce((reasonText, part) => reasonText.replaceAll(part, '[redacted]'), redacted(reason)),
+      sentWords.reduce((reasonText, word) => reasonText.replaceAll(word, '[redacted]'), redacted(reason)),
     );
     return text?.slice(0, longestReason);
   };
-  const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
-    if (message === undefined) {
+  const forward = async (request: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
+    if (request === undefined) {
       const answer = "its path leads out of the target's URL";
       return { to: 'forward', ok: false, answer, durationMs: 0 };
     }
-    const posted = await poster.post(message);
+    const posted = await poster.post(request);
     const durationMs = Math.round(posted.durationMs);
     if (!posted.ok) {
       const through = proxy === undefined ? '' : ` (through the proxy ${proxy.host})`;
@@ -64,12 +65,12 @@ export function forwardTarget(options: ForwardOptions): Target {
     const ok = status >= 200 && status < 300;
     const { 'retry-after': retryAfter, date } = posted.headers;
     const location = status >= 300 && status < 400 ? posted.headers['location'] : undefined;
-    const reason = ok ? undefined : reasonIn(posted.body, message.headers);
+    const reason = ok ? undefined : reasonIn(posted.body, request.headers);
     const statusText = reason === undefined ? String(status) : `${status}: ${reason}`;
     const answer = location === undefined ? statusText : `${status}, Location: ${redacted(location)}`;
     const result = { to: 'forward', ok, answer, durationMs, status } as const;
     if (ok) return result;
-    const isDown = status >= 500 || status === 429 ? true : undefined;
+    const isDown = status >= 500 || status === 429 || undefined;
     return { ...result, isDown, retryAfterMs: retryAfterMs(retryAfter, now(), date) };
   };
   return {

@@ -18,7 +18,7 @@ import { describe, expect, it } from 'vitest';
 import { OutputError } from '../../../src/errors.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { plainId } from '../../../src/lead/read-leads.ts';
-import { repairOutputFile } from '../../../src/receiver/targets/append.ts';
+import { repairOutputFile } from '../../../src/receiver/targets/repair-output.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { arrivalOf, deliveryOf } from '../../inbox/support.ts';
 import { leads } from '../../support/run.ts';

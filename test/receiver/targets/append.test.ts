@@ -3,7 +3,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Inbox, StoredDelivery } from '../../../src/inbox/inbox.ts';
-import { lostLines, repairOutputFile } from '../../../src/receiver/targets/append.ts';
+import { lostLines } from '../../../src/receiver/targets/append.ts';
+import { repairOutputFile } from '../../../src/receiver/targets/repair-output.ts';
 import { freshHome } from '../../support/run.ts';
 
 it.each<readonly [string, string, string]>([
