@@ -8,14 +8,14 @@ export type Document =
       readonly json: Buffer;
       readonly start: number;
       readonly end: number;
-      /** The scanner's row of a value that is an object. A copy: a later scan does not change it. */
       readonly row: Int32Array;
       readonly hasByteOrderMark: boolean;
     }
   | { readonly ok: false; readonly detail: string };
 
 /**
- * Checks that a body is strict JSON in UTF-8, and loads it into the scanner. `detail` names the fault of the `subject`, and
+ * Checks that a body is strict JSON in UTF-8, and loads it into the scanner. The value is `json[start, end)`, and `row` is
+ * a copy of its row in the scanner, of use for an object alone. `detail` names the fault of the `subject`, and
  * quotes no more than a character, because a body may hold a secret. A number alone is refused: its end cannot be told from a cut.
  */
 export function readDocument(body: Uint8Array, subject = 'the body'): Document {

@@ -13,6 +13,7 @@ export function parseExact(json: string): Json {
   ) as Json;
 }
 
+/** Returns undefined for a text that is not JSON; large integers are rounded. */
 export function jsonIn(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -82,17 +83,20 @@ export function endOfString(json: string, offset: number): number {
 /** The names of members are compared without case and signs: `next_cursor`, `nextCursor` and `next-cursor` are one. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
+/**
+ * A member of an object or of one inside it. `plain` and `parent` are the plain names of the member and of the member
+ * around it, `place` is its dotted path, such as `meta.next`, and `depth` is 0 at the top.
+ */
 export interface Member {
   readonly name: string;
   readonly plain: string;
-  /** Its name behind those of the objects around it, such as `meta.next`. */
   readonly place: string;
   readonly parent: string;
   readonly depth: number;
   readonly value: Json;
 }
 
-/** The members of an object, and of those in it that `enter` gives for a member. */
+/** Returns the members of an object and, below each one, those of the object that `enter` returns for it. */
 export function membersOf(root: Json | undefined, enter: (member: Member) => Json | undefined): Member[] {
   const members: Member[] = [];
   const collect = (object: Json | undefined, around: Member | undefined): void => {

@@ -2,17 +2,18 @@ import { isObject, type Json } from './exact.ts';
 
 type Members = { readonly [key: string]: Json };
 
-/** The members of a resource object (JSON:API 1.1, section 7.2). */
-const memberNames: readonly string[] = ['type', 'id', 'lid', 'attributes', 'relationships', 'links', 'meta'];
+/** JSON:API 1.1, section 7.2. */
+const resourceMembers = ['type', 'id', 'lid', 'attributes', 'relationships', 'links', 'meta'];
 
 /** Returns the attributes of a resource object of JSON:API, which are the fields of its record. */
 export function attributesOf(record: Json | undefined): Members | undefined {
   if (!isObject(record) || typeof record['type'] !== 'string' || record['id'] === undefined) return undefined;
   const { attributes } = record;
   if (!isObject(attributes)) return undefined;
-  return Object.keys(record).every((name) => memberNames.includes(name)) ? attributes : undefined;
+  return Object.keys(record).every((name) => resourceMembers.includes(name)) ? attributes : undefined;
 }
 
+/** Returns the fields of a record: for a resource object, its attributes beside its other members. */
 export function fieldsOf(record: Members): Members {
   const attributes = attributesOf(record);
   if (attributes === undefined) return record;

@@ -42,8 +42,8 @@ export function parseLead(lead: Pick<RawLead, 'bytes'>): Json {
 }
 
 /** Its digits tell whether a number counts seconds or milliseconds since the epoch, from 1973 to 2286. */
-const seconds = /^\d{9,10}(?:\.\d+)?$/;
-const milliseconds = /^\d{12,13}(?:\.\d+)?$/;
+const secondsText = /^\d{9,10}(?:\.\d+)?$/;
+const millisecondsText = /^\d{12,13}(?:\.\d+)?$/;
 
 /**
  * Reads a lead's `createdAt` and the times that are compared with it, in ISO 8601 (UTC without a zone), in
@@ -54,8 +54,8 @@ export function readCreatedAt(createdAt: unknown): number | undefined {
   if (typeof createdAt !== 'string') return undefined;
   const time = parseIsoTime(createdAt);
   if (time !== undefined) return time;
-  if (seconds.test(createdAt)) return Math.floor(Number(createdAt) * 1000);
-  return milliseconds.test(createdAt) ? Math.floor(Number(createdAt)) : undefined;
+  if (secondsText.test(createdAt)) return Math.floor(Number(createdAt) * 1000);
+  return millisecondsText.test(createdAt) ? Math.floor(Number(createdAt)) : undefined;
 }
 
 /**
