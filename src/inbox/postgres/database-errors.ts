@@ -38,6 +38,7 @@ const socketCodes = /^(E(PIPE|CONN\w+|TIMEDOUT|HOSTUNREACH|NETUNREACH)|ERR_(SSL|
 /** SQLSTATEs after which a session is of no use: connection exceptions, a server that stops or starts, a pooler without connections. */
 const sessionEndStates = /^(08...|57P..|53300)$/;
 const readOnlyState = '25006';
+const diskFullState = '53100';
 
 /** The error for a statement that failed since its session cannot be used any more; undefined where the session can be used on. */
 export function sessionError(error: unknown): DatabaseUnavailableError | undefined {
@@ -67,7 +68,7 @@ export function codeOf(error: unknown): string {
 
 /** Sentences for SQLSTATEs, of which the first prefix that matches counts. The database's own message is kept as the cause. */
 const reasonsBySqlState: readonly (readonly [prefix: string, reason: StoreFault])[] = [
-  ['53100', { message: 'no space left on the disk of the database', hint: freeSpace }],
+  [diskFullState, { message: 'no space left on the disk of the database', hint: freeSpace }],
   ['53', { message: 'the database lacks a resource' }],
   [
     readOnlyState,
@@ -97,6 +98,8 @@ export function mayBeCausedByData(error: unknown): boolean {
 
 /** The connection broke during COMMIT: whether the transaction was committed is not known. */
 export class LostAnswerError extends Error {}
+
+export const isDiskFull = (error: unknown): boolean => sqlState(error) === diskFullState;
 
 export const isForbidden = (error: unknown): boolean => sqlState(error) === '42501';
 

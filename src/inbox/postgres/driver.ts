@@ -21,12 +21,12 @@ import {
   DatabaseError,
   isServerAnswer,
   isConflict,
+  isDiskFull,
   isForbidden,
   mayBeCausedByData,
   isSessionLost,
   LostAnswerError,
   namesRights,
-  sqlState,
 } from './database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { checkServer } from './check-server.ts';
@@ -98,7 +98,7 @@ const vacuumMs = 600_000;
 
 const erasedTables = ['deliveries', 'contents', 'results', 'forwards', 'dropped_repeats', 'leads'];
 
-const forbiddenTables = (schema: string): Query =>
+const forbiddenTableQuery = (schema: string): Query =>
   new Query(
     `SELECT relname::text AS name FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
       WHERE nspname = $1 AND relname IN ('deliveries', 'contents', 'leads', 'forwards', 'nonces')
@@ -138,16 +138,16 @@ class PostgresDriver implements Driver {
     return raw(databaseTime);
   }
 
-  /** Runs the work once more where nothing of it was committed: after conflicts, and on another session where this one was lost. */
+  /** Runs the work again where nothing of it was committed: after conflicts, and once on another session where this one was lost. */
   async write<T>(work: (start: Start) => Work<T>): Promise<T> {
-    let isRetried = false;
+    let hasLostSession = false;
     for (let conflicts = 0; ;) {
       try {
         return await this.#pool.use((session) => this.#transact(session, work));
       } catch (error) {
-        if (sqlState(error) === '53100') this.#isFull = true;
+        if (isDiskFull(error)) this.#isFull = true;
         if (isConflict(error) && conflicts < maxConflicts) conflicts += 1;
-        else if (isSessionLost(error) && !isRetried) isRetried = true;
+        else if (isSessionLost(error) && !hasLostSession) hasLostSession = true;
         else throw error;
       }
     }
@@ -195,7 +195,7 @@ class PostgresDriver implements Driver {
    * once a disk was full, writes as much as the largest delivery has.
    */
   async checkWritable(): Promise<void> {
-    const [row] = await this.#ask(forbiddenTables(this.#schema));
+    const [row] = await this.#ask(forbiddenTableQuery(this.#schema));
     if (row !== undefined)
       throw new DatabaseError(`permission denied for table ${textOf(row['name'])}`, '42501');
     if (!this.#isFull) return;
