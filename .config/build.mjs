@@ -1,10 +1,9 @@
 // Bundles src/ and the libraries it uses into dist/: the program's entry main.cjs, and chunks that load when a command
 // needs them; in library/ the package's entries for applications, whose types types.mjs adds; and in inspect/ the page of
 // `leads inspect`.
-import { bundled } from './bundle.mjs';
+import { bundled, licencesOf } from './bundle.mjs';
 import { builtinsFromProcess, loadOnFirstUse } from './bundler-plugins.mjs';
 import { libraryEntries, libraryFolder, root } from './library.mjs';
-import { licencesOf } from './licences.mjs';
 import { bundledPage } from './page.mjs';
 import { writeFiles } from './write-files.mjs';
 
