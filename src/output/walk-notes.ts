@@ -1,4 +1,7 @@
+import type { Front } from '../front.ts';
+import { isObject } from '../json/exact.ts';
 import type { FieldPresence, LeadMatcher } from '../lead/filter.ts';
+import { fieldAt, parseLead, type RawLead } from '../lead/raw-lead.ts';
 import type { Messages } from './messages.ts';
 import { nearest } from './suggest.ts';
 import { counted } from './terminal/progress.ts';
@@ -61,4 +64,29 @@ export function noteUnreadableTimes(leads: number, messages: Pick<Messages, 'not
   const keptLeads = counted(leads, 'lead was kept whose', 'leads were kept whose');
   const age = leads === 1 ? 'its age is unknown' : 'their age is unknown';
   messages.note('unreadable-time', `${keptLeads} createdAt is missing or no known form of time, so ${age}`);
+}
+
+/** Leads that are looked at in a batch: a status that is not honoured shows in the first ones. */
+const sample = 20;
+
+/**
+ * Notes, while a list is read, that it has leads with another status than the one that was asked for. `fields`: dotted names of
+ * members that may hold the status.
+ */
+export function noteOtherStatus(
+  leads: readonly RawLead[],
+  askedStatus: string,
+  fields: readonly string[],
+  { front, messages }: { readonly front: Front; readonly messages: Pick<Messages, 'note'> },
+): void {
+  for (const lead of leads.slice(0, sample)) {
+    const record = parseLead(lead);
+    for (const field of fields) {
+      const status = isObject(record) ? fieldAt(record, field.split('.')) : undefined;
+      if (typeof status !== 'string' || status === askedStatus) continue;
+      const advice = `to narrow here: ${front.option('where', `${field}=${askedStatus}`)}`;
+      messages.note('status', `the service also lists leads with ${field} '${status}'; ${advice}`);
+      return;
+    }
+  }
 }

@@ -118,7 +118,7 @@ export class Doubts {
     const missing = await this.#missing();
     if (missing !== undefined) return missing;
     const isPart = this.#isFiltered || asksForPart(this.#source.params);
-    return (isPart ? undefined : this.#readings.contraryTotal(true)) ?? end;
+    return (isPart ? undefined : this.#readings.contraryTotal()) ?? end;
   }
 
   /** Only silence, or the setting of a person, ends a list of one page: what its answer says beside its leads counts. */

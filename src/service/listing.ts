@@ -1,8 +1,8 @@
 import { DataError, type LeadsError, ServiceError } from '../errors.ts';
 import type { ScannedRecord } from '../json/scanned-record.ts';
 import { IdSet } from '../lead/id-set.ts';
-import { isObject } from '../json/exact.ts';
-import { fieldAt, parseLead, type RawLead } from '../lead/raw-lead.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
+import { noteOtherStatus } from '../output/walk-notes.ts';
 import type { Service } from './client/service.ts';
 import { Doubts } from './doubts.ts';
 import { fetchPage, type PageSource, Prefetch } from './fetch-page.ts';
@@ -12,11 +12,11 @@ import type { Batch, Completion, Listing, ListingOptions, ListingStats } from '.
 import { pagerFrom } from './pagers/choose-pager.ts';
 import { hintsOf } from './pagers/hints.ts';
 import { listKeptMoving, probe, rejectsPosition, unproven } from './pagers/pager.ts';
-import type { Pager, PageRequest, PagerAnswer, PagerStep } from './pagers/pager.ts';
+import type { DirectStep, Pager, PageRequest, PagerAnswer, Unproven } from './pagers/pager.ts';
 import { isCounting, start, type Position } from './pagers/position.ts';
 import { statusFieldsOf } from './pagers/names.ts';
 import { requestParamsOf } from './pagers/request-params.ts';
-import { Readings } from './readings.ts';
+import { Readings, type ReadingFate } from './readings.ts';
 
 /**
  * Every lead that the service lists for a query, page by page, each id once. Leaving the loop early aborts what is in
@@ -67,10 +67,14 @@ const spareRequests = 50;
 
 interface ReadPage {
   readonly answer: PagerAnswer;
+  /** The new leads of the page that were not yielded yet: all of them, or those of its last part. */
   readonly leads: readonly ScannedRecord[];
 }
 
-/** A walk asks for the page that its pager names, gives the leads, and shows the pager the answer, until it names an end. */
+/**
+ * A walk asks for the page that its pager names, yields the new leads, and shows the pager the answer, until the pager names an
+ * end. `Readings` says whether the list moved meanwhile and must be read once more; `Doubts` says whether the end is believed.
+ */
 class Walk {
   readonly #source: PageSource;
   readonly #options: ListingOptions;
@@ -79,11 +83,13 @@ class Walk {
   readonly #readings: Readings;
   readonly #doubts: Doubts;
   readonly #prefetch: Prefetch;
+  /** Requests in flight at once; 1 for the rest of the walk once a page that was requested early did not fit. */
   #concurrency: number;
   #pager: Pager;
-  /** The pager's step, which waits for a look at the start of the list. */
-  #waiting: PagerStep | undefined;
-  #fruitful = 0;
+  /** The pager's step, held back while the start of the list is requested once more; undefined at all other times. */
+  #heldStep: DirectStep | undefined;
+  #fruitfulAnswers = 0;
+  /** Empty pages behind a URL or a cursor: these do not count for the budget of requests, since `NamedPager` limits them. */
   #emptyPages = 0;
 
   constructor(source: PageSource, options: ListingOptions, stats: ListingStats) {
@@ -111,9 +117,9 @@ class Walk {
       this.#stats.leads += leads.length;
       let step: PageRequest | Completion;
       try {
-        step = await this.#stepBehind(answer);
+        step = await this.#stepAfter(answer);
       } catch (error) {
-        // Its leads are known from here on: a caller that polls with the same ids would never get them.
+        // The ids of these leads are in `seen` already: a caller that polls with that set would never get them.
         yield { leads, next: undefined, last: false };
         throw error;
       }
@@ -127,7 +133,10 @@ class Walk {
     }
   }
 
-  /** Reads one page; `retry`: it is to be requested once more, with another size or because it was requested too early. */
+  /**
+   * Reads one page. A large one comes in several parts; the leads of all but the last part are yielded at once. `retry`: the page
+   * is to be requested once more, with another size or because it was requested too early.
+   */
   async *#read(request: PageRequest): AsyncGenerator<Batch, ReadPage | 'retry', undefined> {
     const [stats, readings] = [this.#stats, this.#readings];
     const { service, query, params } = this.#source;
@@ -138,20 +147,22 @@ class Walk {
     let isSkipped = false;
     let givenCount = 0;
     try {
-      for await (const { leads: tail, isRetried, facts } of this.#prefetch.read(request)) {
+      for await (const { leads: records, isRetried, facts } of this.#prefetch.read(request)) {
         if (head === undefined) {
-          const [first] = (head = tail);
-          isSkipped = first !== undefined && this.#pager.accepts?.(request, first, isEarly) === false;
+          head = records;
+          isSkipped = this.#isSkipped(request, head[0], isEarly);
           if (isSkipped && isEarly) return this.#dropEarly();
         }
         if (!isSkipped) {
-          this.#doubts.meet(tail, isStart);
-          readings.add(tail, isRetried);
+          this.#doubts.meet(records, isStart);
+          readings.add(records, isRetried);
         }
-        const leads = tally.kept.slice(givenCount);
+        const leads = tally.newRecords.slice(givenCount);
         givenCount += leads.length;
-        if (query.status !== undefined) noteOtherStatus(service, query.status, leads);
-        if (facts === undefined) {
+        if (query.status !== undefined)
+          noteOtherStatus(leads, query.status, statusFieldsOf(service.dialect), service);
+        const isLastPart = facts !== undefined;
+        if (!isLastPart) {
           stats.leads += leads.length;
           yield { leads, next: undefined, last: false };
           continue;
@@ -159,21 +170,25 @@ class Walk {
         if (isStart && facts.count === 0 && this.#sizes.dropGuess()) return 'retry';
         if (request.isProbe !== true) stats.pages += 1;
         stats.withoutId += tally.withoutId;
-        if (tally.bringsNew) this.#fruitful += 1;
+        if (tally.isFruitful) this.#fruitfulAnswers += 1;
         const { leadingFresh, hash } = tally;
-        const fresh = !isSkipped && readings.isSamePage(tally) ? 0 : tally.fresh;
+        const fresh = !isSkipped && readings.repeatsPageBefore ? 0 : tally.fresh;
         const counts = { fresh, leadingFresh, hash, isSkipped };
         const hints = hintsOf(params, facts);
-        return { answer: { kind: 'answer', request, facts, hints, head, tail, ...counts }, leads };
+        return { answer: { kind: 'answer', request, facts, hints, head, tail: records, ...counts }, leads };
       }
     } catch (error) {
       if (head !== undefined) throw error;
-      return this.#failed(request, error);
+      return this.#afterFailure(request, error);
     }
     throw new Error('a page ended without an end');
   }
 
-  #failed(request: PageRequest, error: unknown): ReadPage | 'retry' {
+  #isSkipped(request: PageRequest, first: ScannedRecord | undefined, isEarly: boolean): boolean {
+    return first !== undefined && this.#pager.accepts?.(request, first, isEarly) === false;
+  }
+
+  #afterFailure(request: PageRequest, error: unknown): ReadPage | 'retry' {
     if (!(error instanceof DataError || error instanceof ServiceError)) throw error;
     const { style } = request.position;
     if (style === 'start' && this.#sizes.fallBack(error)) {
@@ -181,8 +196,9 @@ class Walk {
       return 'retry';
     }
     if (this.#prefetch.isEarly(request)) return this.#dropEarly();
-    const mayReject = this.#stats.pages > 0 || style === 'page' || style === 'offset';
-    if (!mayReject || !isRejection(request, error)) throw error;
+    // A failure of the very first request speaks of the path or the query, unless a resumed walk begins at a number.
+    const mayBeForPosition = this.#stats.pages > 0 || style === 'page' || style === 'offset';
+    if (!mayBeForPosition || !isRejection(request, error)) throw error;
     return { answer: { kind: 'rejected', request, error }, leads: [] };
   }
 
@@ -195,72 +211,84 @@ class Walk {
     return isStart ? { ...request, limit: this.#sizes.current } : request;
   }
 
-  /** Requests what saves time: the next page, and those after it whose places can be computed. */
+  /** Requests the next page before it is needed, and with concurrency those after it whose positions can be computed. */
   #requestAhead(request: PageRequest): void {
     if (request.isProbe === true) return;
     const isConcurrent = this.#concurrency > 1;
     if (this.#options.prefetch === true || isConcurrent) this.#prefetch.request(this.#sized(request));
     const following = (isConcurrent && this.#pager.ahead?.(request, this.#concurrency - 1)) || [];
-    if (following.length > 0 && this.#pager.movement === 'counted') this.#readings.noteParallel();
+    if (following.length > 0 && this.#pager.movement === 'counted') this.#readings.markParallel();
     for (const early of following) this.#prefetch.request(early, true);
   }
 
   #dropEarly(): 'retry' {
-    this.#readings.noteDropped();
+    this.#readings.markMoved();
     this.#readAlone();
     return 'retry';
   }
 
-  /** Pages that were requested together have no order: from here on one follows the other. */
+  /** Pages that were requested together have no order: from here on, each is requested after the one before it was read. */
   #readAlone(): void {
     this.#prefetch.clear();
     this.#concurrency = 1;
   }
 
-  async #stepBehind(answer: PagerAnswer): Promise<PageRequest | Completion> {
+  /**
+   * The pager decides first. Where records were inserted before what was read, its step is held and the start of the list is
+   * requested, which may show them. Then the readings may ask for another one, and the doubts may refuse the end.
+   */
+  async #stepAfter(answer: PagerAnswer): Promise<PageRequest | Completion> {
     const readings = this.#readings;
-    let step = this.#waiting ?? this.#pager.next(answer);
-    if (step.kind === 'switch') ({ pager: this.#pager, step } = step);
-    this.#note(answer);
-    this.#waiting = undefined;
-    if (this.#options.readsOnce !== true) {
-      if (readings.isLookDue && step.kind !== 'reread') {
-        this.#waiting = step;
+    let step = this.#heldStep ?? this.#stepOfPager(answer);
+    this.#record(answer);
+    this.#heldStep = undefined;
+    if (this.#options.readsOnce !== true && step.kind !== 'reread') {
+      if (readings.isLookDue) {
+        this.#heldStep = step;
         return probe(start, undefined);
       }
-      const judged = readings.judge(step, this.#pager.movement);
-      step = judged === 'reread' ? this.#reread(this.#pager.restarted(), false, true) : judged;
+      const reviewed = readings.review(step, this.#pager.movement);
+      step = reviewed === 'reread' ? this.#reread(this.#pager.restarted(), 'finished') : reviewed;
     }
-    if (step.kind === 'reread') step = this.#reread(step.pager, step.isRestart === true, false);
-    if (step.kind === 'page') return this.#overBudget() ?? step;
-    return this.#doubts.against(step as Completion, answer);
+    if (step.kind === 'reread')
+      step = this.#reread(step.pager, step.isRestart === true ? 'discarded' : 'broken off');
+    if (step.kind === 'page') return this.#endOfBudget() ?? step;
+    return this.#doubts.against(step, answer);
   }
 
-  #note(answer: PagerAnswer): void {
+  #stepOfPager(answer: PagerAnswer): DirectStep {
+    const step = this.#pager.next(answer);
+    if (step.kind !== 'switch') return step;
+    this.#pager = step.pager;
+    return step.step;
+  }
+
+  #record(answer: PagerAnswer): void {
     const [readings, stats] = [this.#readings, this.#stats];
     if (answer.kind === 'rejected') {
-      readings.noteRejection();
+      readings.countRejection();
       return;
     }
     const { request, facts, hints, isSkipped } = answer;
     this.#doubts.note(answer);
     if (facts.count === 0 && isOpaque(request.position)) this.#emptyPages += 1;
-    if (this.#waiting !== undefined) readings.endLook(answer);
-    else if (isSkipped) readings.noteTotal(answer);
-    else stats.duplicates += readings.endPage(answer, this.#pager.movement);
+    if (this.#heldStep !== undefined) readings.endLook(answer);
+    else if (isSkipped) readings.recordTotal(answer);
+    else readings.endPage(answer, this.#pager.movement);
+    stats.duplicates = readings.duplicates;
     stats.total = hints.total ?? stats.total;
   }
 
-  #reread(pager: Pager, isRestart: boolean, isFinished: boolean): PagerStep {
-    if (!this.#readings.begin(isRestart, isFinished)) return listKeptMoving;
+  #reread(pager: Pager, fate: ReadingFate): PageRequest | Unproven {
+    if (!this.#readings.begin(fate)) return listKeptMoving;
     this.#readAlone();
     this.#pager = pager;
     return pager.first();
   }
 
-  #overBudget(): Completion | undefined {
+  #endOfBudget(): Unproven | undefined {
     const requests = this.#stats.requests - this.#stats.retries - this.#emptyPages;
-    const fruitful = this.#fruitful;
+    const fruitful = this.#fruitfulAnswers;
     if (requests + 1 <= 3 * fruitful + spareRequests) return undefined;
     return unproven(`${fruitful} of ${requests} requests brought new leads: the walk comes to no end`);
   }
@@ -272,14 +300,17 @@ class Walk {
   }
 }
 
-const isRejection = ({ isProbe }: PageRequest, error: LeadsError): boolean =>
-  rejectsPosition(error.status) ||
-  (isProbe === true &&
-    (error.status === 500 ||
-      error.status === 501 ||
-      (error instanceof DataError && !badRecords.includes(error.kind ?? ''))));
+/** Whether a failure may say that there is no such position. A probe may be refused in more ways, by a failure or another document. */
+function isRejection({ isProbe }: PageRequest, error: LeadsError): boolean {
+  if (rejectsPosition(error.status)) return true;
+  if (isProbe !== true) return false;
+  const isUnforeseen = error.status === 500 || error.status === 501;
+  const isNoPage = error instanceof DataError && !recordErrors.includes(error.kind ?? '');
+  return isUnforeseen || isNoPage;
+}
 
-const badRecords = ['record-is-no-object', 'no-lead-in-element', 'member-beside-lead'];
+/** Kinds of errors about one record: the answer was a page of leads. */
+const recordErrors = ['record-is-no-object', 'no-lead-in-element', 'member-beside-lead'];
 
 const isOpaque = (position: Position): boolean =>
   (position.style === 'url' || position.style === 'cursor') && !isCounting(position);
@@ -294,21 +325,4 @@ async function listsSome(
   for await (const { leads } of listLeads(service, { query: { since, until }, pageSize, acceptUnproven }))
     if (leads.some(isWanted)) return true;
   return false;
-}
-
-/** Records looked at per page: a filter that is ignored shows soon. */
-const sample = 20;
-
-/** Says once when leads come with another status than the one that was asked for, and how to narrow here. */
-function noteOtherStatus(service: Service, askedStatus: string, leads: readonly RawLead[]): void {
-  for (const lead of leads.slice(0, sample)) {
-    const record = parseLead(lead);
-    for (const field of statusFieldsOf(service.dialect)) {
-      const status = isObject(record) ? fieldAt(record, field.split('.')) : undefined;
-      if (typeof status !== 'string' || status === askedStatus) continue;
-      const advice = `to narrow here: ${service.front.option('where', `${field}=${askedStatus}`)}`;
-      service.messages.note('status', `the service also lists leads with ${field} '${status}'; ${advice}`);
-      return;
-    }
-  }
 }

@@ -1,49 +1,69 @@
 import type { ScannedRecord } from '../json/scanned-record.ts';
-import type { AddResult, IdSet } from '../lead/id-set.ts';
-import { UnidentifiedRecords } from '../lead/id-set.ts';
+import { type AddResult, type IdSet, UnidentifiedRecords } from '../lead/id-set.ts';
 import { complete, isSame, moreCounted, unproven } from './pagers/pager.ts';
-import type { Complete, Movement, PageAnswer, PagerStep, Unproven } from './pagers/pager.ts';
+import type { Complete, DirectStep, Movement, PageAnswer, Unproven } from './pagers/pager.ts';
 import type { Position } from './pagers/position.ts';
 
 /** A list that moves in each of these readings is given up. */
 const mostReadings = 3;
 
-const newTally = () => ({
-  /** Records that this walk had not met, and that were not known before it. */
-  kept: [] as ScannedRecord[],
-  count: 0,
-  /** Records that this reading had not met, and those before the first other one. */
-  ...{ fresh: 0, leadingFresh: 0 },
-  /** Records that this reading had met. */
-  ...{ repeated: 0, leadingKnown: 0 },
-  ...{ withoutId: 0, bringsNew: false, identified: 0, hash: 0 },
+/**
+ * How a reading ended when another one begins: it came to the end of the list, and the next one is compared with it; it stopped
+ * because the list moved; or it was a mistake, and does not count as a reading.
+ */
+export type ReadingFate = 'finished' | 'broken off' | 'discarded';
+
+/** Counts of one page. New records were known neither to this walk nor before it; fresh ones were not met in this reading. */
+interface PageTally {
+  readonly newRecords: ScannedRecord[];
+  count: number;
+  fresh: number;
+  /** Fresh records before the first repeated one, and repeated records before the first fresh one. */
+  leadingFresh: number;
+  leadingRepeated: number;
+  repeated: number;
+  identified: number;
+  /** New records without an id. */
+  withoutId: number;
+  /** The page brought what shows that the walk gets on: a lead that is new, or that the first reading had not met. */
+  isFruitful: boolean;
+  /** It depends on the ids, or the bytes where there is no id, and their order. */
+  hash: number;
+}
+
+const emptyTally = (): PageTally => ({
+  newRecords: [],
+  ...{ count: 0, fresh: 0, leadingFresh: 0, leadingRepeated: 0, repeated: 0, identified: 0, withoutId: 0 },
+  ...{ isFruitful: false, hash: 0 },
 });
 
-type PageTally = ReturnType<typeof newTally>;
-
 class Reading {
+  /** The pass of the `IdSet` in which the ids of this reading were added. */
   readonly pass: number;
+  /** It does not begin at the start of the list, but where an interrupted run stopped. */
   readonly isResumed: boolean;
   pages = 0;
+  /** Answers, the empty ones and the rejections included. */
   answers = 0;
+  /** Different records, and those of them that were known neither to this walk nor before it. */
   met = 0;
-  /** Leads of these that were not known before the walk. */
   added = 0;
-  /** Leads of these that came once more in later readings. */
-  metAgain = 0;
-  /** Records that each page brought which was not the last one; undefined: they differ. */
+  /** Records of this reading that came once more in later readings. */
+  metLater = 0;
+  /** The length that all pages but the last have had so far; undefined: their lengths differ. */
   pageLength: number | undefined;
-  /** Records that came once more in another place than one that was only pushed there. */
+  /** Records that came a second time, those aside that an insertion pushed from one page to the next. */
   repeats = 0;
-  /** Repeats that a page brought beside all records of its places. */
+  /** A part of `repeats`: a page brought these beside as many fresh records as a page has, so that they took no lead's place. */
   repeatsBeside = 0;
-  /** Records that were inserted before what was read: they push those of the page before to the next one. */
+  /** Records that were inserted before what was read: each pushes a record of the page before to the next page. */
   inserted = 0;
-  /** Inserted records that stand at the start of the list, as far as that was looked at. */
+  /** Inserted records that a look at the start of the list has shown. */
   shownCount = 0;
-  /** The start of the list did not show what was inserted: pages repeat leads by themselves, or they moved. */
+  /** A look did not show what was inserted: pages repeat leads by themselves, or leads moved. There is no second look. */
   isLookUseless = false;
   hash = 0;
+  /** Pages were requested together: their order says nothing of when the list moved. */
   isParallel = false;
 
   constructor(pass: number, isResumed: boolean) {
@@ -52,60 +72,79 @@ class Reading {
   }
 
   /**
-   * Whether all that this reading met was met after it, and no record came twice in it: then none had gone from what was read,
-   * and none was inserted there but those that stand at the start of the list.
+   * Whether later readings met all that this one met, and no record came twice in it. Then no record had gone from what was read
+   * before its end, and the inserted ones are at the start of the list, where they were read.
    */
   get isProven(): boolean {
     const isOnce = this.repeats === this.repeatsBeside && this.inserted <= this.shownCount;
-    return !this.isParallel && isOnce && this.metAgain === this.met;
+    return !this.isParallel && isOnce && this.metLater === this.met;
   }
 }
 
+/** The number of all leads, as the first and the last answer of a reading say; stable: all answers said the same. */
 interface Totals {
   readonly first: number;
   readonly last: number;
   readonly isStable: boolean;
 }
 
+/**
+ * Compares the readings of a list whose positions count records. A record that goes while the list is read moves the next ones up
+ * by a place, and one of them may pass from a page that is still to come to one that was read. So the list is read again, until a
+ * total is met, two readings are the same, or a later reading has met all of an earlier one. The caller begins each page, adds its
+ * records, and ends it.
+ */
 export class Readings {
   readonly #ids: IdSet;
   readonly #unidentified = new UnidentifiedRecords();
+  /** Ids that were met in this walk belong to this pass of the `IdSet` or a later one. */
   readonly firstPass: number;
-  #metInAll = 0;
+  /** The totals that the interrupted run stored; undefined where none was resumed, or the service counted nothing. */
+  readonly #resumedTotals: Position['totals'];
+  /** Different records that this walk met, whichever reading met them. */
+  #metInAnyReading = 0;
+  /** The first total that any answer of the walk told. */
   #firstTotal: number | undefined;
-  readonly #resumed: Position['totals'];
   #current: Reading;
+  /** Earlier readings that came to the end of the list; emptied where one is discarded. */
   #finished: Reading[] = [];
-  #count = 1;
+  /** The current reading and those before it that were not discarded. */
+  #readingCount = 1;
+  /** Records that the service sent a second time in one reading, of all readings. */
+  #duplicates = 0;
+  /** The end that the last finished reading came to: it is the walk's end if another reading confirms it. */
+  #unconfirmedEnd: Complete = complete('nothing-behind');
+  #page = emptyTally();
+  // The rest belongs to the current reading; `begin` resets it.
   #totals: Totals | undefined;
-  #lastHash: number | undefined;
-  #tail: readonly ScannedRecord[] = [];
+  #hashBefore: number | undefined;
+  #tailBefore: readonly ScannedRecord[] = [];
+  /** The record with which the list begins, as it was seen last. */
   #firstRecord: ScannedRecord | undefined;
-  #page: PageTally = newTally();
-  #evidence: Complete = complete('nothing-behind');
 
   constructor(ids: IdSet, { style, totals }: Position) {
     ids.nextPass();
     this.#ids = ids;
     this.firstPass = ids.pass;
-    this.#resumed = totals;
+    this.#resumedTotals = totals;
     if (totals !== undefined) this.#totals = { ...totals, isStable: totals.first === totals.last };
     this.#current = new Reading(ids.pass, style !== 'start');
   }
 
   get isFirst(): boolean {
-    return this.#finished.length === 0 && this.#count === 1;
+    return this.#finished.length === 0 && this.#readingCount === 1;
   }
 
   get #metBefore(): number {
-    return this.#resumed?.met ?? 0;
+    return this.#resumedTotals?.met ?? 0;
   }
 
+  /** The totals of the current reading, as a position stores them. */
   get totals(): Position['totals'] {
     return this.#totals && { met: this.#different, first: this.#totals.first, last: this.#totals.last };
   }
 
-  /** Different leads up to here. Those that a resumed walk knows may have come before it, and come once more because they moved. */
+  /** Different leads up to here. A resumed reading counts new ones only: a known one may have moved here from before its begin. */
   get #different(): number {
     const { isResumed, added, met } = this.#current;
     return isResumed ? this.#metBefore + added : met;
@@ -115,28 +154,33 @@ export class Readings {
     return this.#current.added;
   }
 
+  get duplicates(): number {
+    return this.#duplicates;
+  }
+
   /** A page that was requested early did not fit any more: the list has moved, whatever a later answer counts. */
-  noteDropped(): void {
-    this.noteParallel();
+  markMoved(): void {
+    this.markParallel();
     this.#totals &&= { ...this.#totals, isStable: false };
   }
 
-  noteParallel(): void {
+  markParallel(): void {
     this.#current.isParallel = true;
   }
 
-  noteRejection(): void {
+  countRejection(): void {
     this.#current.answers += 1;
   }
 
-  beginPage(): PageTally {
-    this.#page = newTally();
+  /** Begins the tally of a page. `add` fills it in place. */
+  beginPage(): Readonly<PageTally> {
+    this.#page = emptyTally();
     return this.#page;
   }
 
   /**
-   * Adds records of a page, and counts. A record without an id is kept unless the list is read once more. `isRetried`: some of
-   * them may have come in an answer that broke off.
+   * Adds records to the page. In the first reading each record without an id is new; in later ones those whose bytes were met are
+   * not. `isRetried`: some of them may have come in an answer that broke off, and are no repeats.
    */
   add(leads: readonly ScannedRecord[], isRetried = false): void {
     const tally = this.#page;
@@ -145,7 +189,8 @@ export class Readings {
     const unidentified = this.#unidentified.size;
     for (let i = 0; i < leads.length; i += 1) {
       const lead = leads[i] as ScannedRecord;
-      const before = this.#finished.length === 0 ? undefined : this.#readingOf(lead);
+      // `#meet` moves the id to the current pass.
+      const earlier = this.#finished.length === 0 ? undefined : this.#lastReadingOf(lead);
       const result = this.#meet(lead, hashes[i] as number);
       tally.hash = (Math.imul(tally.hash, 31) + ((hashes[i] as number) || textHash(lead))) | 0;
       tally.count += 1;
@@ -153,22 +198,22 @@ export class Readings {
       if (result === 'repeat' && isRetried) continue;
       if (result === 'repeat') {
         tally.repeated += 1;
-        if (tally.leadingKnown === tally.count - 1) tally.leadingKnown += 1;
+        if (tally.leadingRepeated === tally.count - 1) tally.leadingRepeated += 1;
         continue;
       }
       if (tally.leadingFresh === tally.count - 1) tally.leadingFresh += 1;
       tally.fresh += 1;
-      if (before !== undefined) before.metAgain += 1;
-      if (result === 'new' || this.#current.pass === this.firstPass) this.#metInAll += 1;
-      if (lead.hasId && (result === 'new' || isFirst)) tally.bringsNew = true;
+      if (earlier !== undefined) earlier.metLater += 1;
+      if (result === 'new' || this.#current.pass === this.firstPass) this.#metInAnyReading += 1;
+      if (lead.hasId && (result === 'new' || isFirst)) tally.isFruitful = true;
       if (result !== 'new') continue;
-      tally.kept.push(lead);
+      tally.newRecords.push(lead);
       if (!lead.hasId) tally.withoutId += 1;
     }
-    if (this.#unidentified.size > unidentified) tally.bringsNew = true;
+    if (this.#unidentified.size > unidentified) tally.isFruitful = true;
   }
 
-  #readingOf({ hasId, id = '' }: ScannedRecord): Reading | undefined {
+  #lastReadingOf({ hasId, id = '' }: ScannedRecord): Reading | undefined {
     const pass = hasId ? this.#ids.passOf(id) : undefined;
     return this.#finished.find((reading) => reading.pass === pass);
   }
@@ -179,19 +224,18 @@ export class Readings {
     return this.#unidentified.add(lead) ? 'new' : 'earlier';
   }
 
-  /** Whether records without an id are those of the page before, in order. */
-  isSamePage({ identified, count, hash }: PageTally): boolean {
-    const isRepeated = count > 0 && identified === 0 && hash === this.#lastHash;
-    this.#lastHash = hash;
-    return isRepeated;
+  /** Whether the page has the records of the page before, in order, none of which has an id that would show it. */
+  get repeatsPageBefore(): boolean {
+    const { identified, count, hash } = this.#page;
+    return count > 0 && identified === 0 && hash === this.#hashBefore;
   }
 
   isMet({ id }: { readonly id: string | undefined }): boolean {
     return id !== undefined && this.#ids.isMetSince(id, this.#current.pass);
   }
 
-  /** An answer counts also where its records are not read. */
-  noteTotal({ hints: { total }, facts: { count } }: PageAnswer): void {
+  /** Records what an answer counts; called alone for a page whose records are skipped. */
+  recordTotal({ hints: { total }, facts: { count } }: PageAnswer): void {
     if (total !== undefined) {
       this.#firstTotal ??= total;
       const { first, isStable } = this.#totals ?? { first: total, isStable: true };
@@ -199,17 +243,21 @@ export class Readings {
     } else if (count > 0) this.#totals &&= { ...this.#totals, isStable: false };
   }
 
-  /** Records were inserted before what was read, and it is not known which: the start of the list may show them. */
+  /** Records were inserted before what was read, and it is not known which: a look at the start of the list may show them. */
   get isLookDue(): boolean {
     const { inserted, shownCount, isResumed } = this.#current;
     return inserted > shownCount && !isResumed && this.#firstRecord !== undefined;
   }
 
-  /** The start of the list was read once more: what was inserted stands there, and the list continues as it did, or it is not known. */
+  /**
+   * Ends a look at the start of the list. It explains the insertions where it begins with as many fresh records, and the list
+   * continues behind them as it began before. Otherwise what seemed inserted counts as repeated.
+   */
   endLook(answer: PageAnswer): void {
-    const { head, leadingFresh, fresh } = answer;
+    const { head, leadingFresh, fresh, isSkipped } = answer;
     const current = this.#current;
-    this.noteTotal(answer);
+    this.recordTotal(answer);
+    if (!isSkipped) this.#hashBefore = this.#page.hash;
     current.shownCount += leadingFresh;
     current.met += fresh;
     const isExplained =
@@ -221,64 +269,68 @@ export class Readings {
     current.inserted = 0;
   }
 
-  /** The page is whole. Gives how many of its records the service sent once more. */
-  endPage(answer: PageAnswer, movement: Movement): number {
+  /** Ends a page whose records were added: compares it with the page before, and counts what moved between both. */
+  endPage(answer: PageAnswer, movement: Movement): void {
     const current = this.#current;
-    this.noteTotal(answer);
-    const { fresh, leadingKnown, repeated, count, hash } = this.#page;
+    const { fresh, leadingRepeated, repeated, count, hash, newRecords } = this.#page;
     const { head, request } = answer;
+    this.recordTotal(answer);
+    this.#hashBefore = hash;
     current.answers += 1;
-    // The first page may be asked for once more, by its number.
-    if (count === 0 || (request.isProbe === true && fresh === 0)) return 0;
+    const isKnownProbe = request.isProbe === true && fresh === 0;
+    if (count === 0 || isKnownProbe) return;
     if (current.pages === 0) this.#firstRecord = head[0];
     current.pages += 1;
     current.met += fresh;
-    current.added += this.#page.kept.length;
+    current.added += newRecords.length;
     current.hash = (Math.imul(current.hash, 31) + Math.imul(hash, 2 * current.answers + 1)) | 0;
-    // A page of fixed places that brings as many others as each page before repeats records beside them: none was pushed.
+    // A page that has as many fresh records as each page before is long, and repeats others beside them: none was pushed.
     const isBeside = current.pages > 1 && fresh === current.pageLength && count > fresh;
     if (current.pages === 1) current.pageLength = count;
     else if (!isBeside && count !== current.pageLength) current.pageLength = undefined;
-    const isPushed =
-      leadingKnown > 0 &&
-      !isBeside &&
-      !current.isLookUseless &&
-      isSame(head[leadingKnown - 1], this.#tail.at(-1)) &&
-      isSame(head[0], this.#tail.at(-leadingKnown));
-    if (isPushed && movement === 'counted') current.inserted += leadingKnown;
-    // Pages that overlap bring known records by themselves.
+    const isPushed = !isBeside && !current.isLookUseless && this.#beginsWithTail(head, leadingRepeated);
+    if (isPushed && movement === 'counted') current.inserted += leadingRepeated;
     const isOverlap = movement === 'overlapped' || request.position.style === 'before';
-    const repeats = repeated - (isOverlap || isPushed ? leadingKnown : 0);
+    const repeats = repeated - (isOverlap || isPushed ? leadingRepeated : 0);
     current.repeats += repeats;
     if (isBeside) current.repeatsBeside += repeats;
-    this.#tail = answer.tail;
-    return isOverlap ? repeats : repeated;
+    this.#duplicates += isOverlap ? repeats : repeated;
+    this.#tailBefore = answer.tail;
   }
 
-  /** The step that follows from one of the pager: it may be the end, or another reading, of which a confirmed one has no need. */
-  judge(step: PagerStep, movement: Movement): PagerStep | 'reread' {
+  /** Whether a page begins with the last `length` records of the page before: an insertion before both pushes them there. */
+  #beginsWithTail(head: readonly ScannedRecord[], length: number): boolean {
+    const tail = this.#tailBefore;
+    return length > 0 && isSame(head[length - 1], tail.at(-1)) && isSame(head[0], tail.at(-length));
+  }
+
+  /**
+   * Reviews the pager's step. An end of a counted list needs another reading, unless a total or an earlier reading confirms it;
+   * a page is not needed where the reading is the same as the one before up to here, whose end this was.
+   */
+  review(step: DirectStep, movement: Movement): DirectStep | 'reread' {
     if (movement !== 'counted') return step;
     const current = this.#current;
     const before = this.#finished.at(-1);
     const isConfirmed = before !== undefined && this.#isSameReading(current, before);
-    if (step.kind === 'page') return isConfirmed ? this.#evidence : step;
+    if (step.kind === 'page') return isConfirmed ? this.#unconfirmedEnd : step;
     if (step.kind !== 'complete') return step;
-    if (current.answers < 2 && before === undefined && !current.isResumed) return step;
-    if (this.#isTotalMet || this.contraryTotal(false) !== undefined) return step;
-    // The first total was larger than all leads that the readings met: one may have been passed over in each of them.
-    const isCountedMore = (this.#firstTotal ?? 0) > this.#metBefore + this.#metInAll;
+    const isOnlyAnswer = current.answers < 2 && before === undefined && !current.isResumed;
+    if (isOnlyAnswer || this.#isTotalMet || this.#isShortWithoutMove) return step;
+    // The first total was larger than all leads that the readings met: each of them may have missed one.
+    const isCountedMore = (this.#firstTotal ?? 0) > this.#metBefore + this.#metInAnyReading;
     if (!isCountedMore && (isConfirmed || this.#finished.some(({ isProven }) => isProven))) return step;
-    this.#evidence = step;
+    this.#unconfirmedEnd = step;
     return 'reread';
   }
 
   /** Readings before this one met leads that it has not met: these are elsewhere in the list, or gone. */
   get isShortOfOthers(): boolean {
-    return this.#metInAll > this.#current.met;
+    return this.#metInAnyReading > this.#current.met;
   }
 
   #isSameReading(a: Reading, b: Reading): boolean {
-    // A count that changes in both shows that the list did, too.
+    // A total that changes shows that the list did, too, even where both readings are the same.
     return this.#totals?.isStable !== false && a.pages === b.pages && a.hash === b.hash;
   }
 
@@ -286,38 +338,45 @@ export class Readings {
     return this.#totals?.isStable === true && this.#totals.first === this.#different;
   }
 
-  contraryTotal(isFinal: boolean): Unproven | undefined {
-    const { isResumed, repeats, inserted, met: metHere } = this.#current;
-    if (this.#totals === undefined || (isResumed && (!isFinal || this.#resumed === undefined)))
-      return undefined;
-    const { first, last, isStable } = this.#totals;
-    const metInRun = metHere + (isResumed ? this.#metBefore : 0);
-    const met = Math.max(metInRun, isFinal ? this.#metBefore : 0);
-    if (last === 0 && met < first) return unproven('the service counted leads at first, and none in the end');
-    const total = Math.min(first, last);
-    // Some count a record as often as they give it.
-    if (met + repeats >= total) return undefined;
-    // Other leads may be missing because the list moved where some came once more.
-    if (!isFinal && (!isStable || repeats + inserted > 0)) return undefined;
-    return moreCounted(`the service counts ${total} leads and gave ${met}`);
+  /** Fewer leads came than the service counts, and no sign of a move explains it: another reading would bring no more. */
+  get #isShortWithoutMove(): boolean {
+    const { isResumed, met, repeats, inserted } = this.#current;
+    if (isResumed || this.#shortfall(met) === undefined) return false;
+    const isEmptied = this.#totals?.last === 0;
+    return isEmptied || (this.#totals?.isStable === true && repeats + inserted === 0);
   }
 
-  /**
-   * Begins another reading; false where the list moved in all of them. `isRestart`: the reading so far does not count as one;
-   * `isFinished`: it came to its end.
-   */
-  begin(isRestart: boolean, isFinished: boolean): boolean {
-    const isDiscarded = isRestart || this.#current.isResumed;
-    if (!isDiscarded && this.#count >= mostReadings) return false;
+  /** Says that fewer leads came than the service counts. A resumed reading without stored totals does not know how many came. */
+  contraryTotal(): Unproven | undefined {
+    const { isResumed, met } = this.#current;
+    if (!isResumed) return this.#shortfall(Math.max(met, this.#metBefore));
+    return this.#resumedTotals && this.#shortfall(this.#metBefore + met);
+  }
+
+  #shortfall(met: number): Unproven | undefined {
+    if (this.#totals === undefined) return undefined;
+    const { first, last } = this.#totals;
+    if (last === 0 && met < first) return unproven('the service counted leads at first, and none in the end');
+    const total = Math.min(first, last);
+    // Some services count a record as often as they give it.
+    const isReached = met + this.#current.repeats >= total;
+    return isReached ? undefined : moreCounted(`the service counts ${total} leads and gave ${met}`);
+  }
+
+  /** Begins another reading, from the start of the list; false where the list moved in all that are allowed. */
+  begin(fateOfCurrent: ReadingFate): boolean {
+    // A part of the list is nothing to compare with.
+    const isDiscarded = fateOfCurrent === 'discarded' || this.#current.isResumed;
+    if (!isDiscarded && this.#readingCount >= mostReadings) return false;
     if (isDiscarded) this.#finished = [];
-    else if (isFinished) this.#finished.push(this.#current);
-    if (!isDiscarded) this.#count += 1;
+    else if (fateOfCurrent === 'finished') this.#finished.push(this.#current);
+    if (!isDiscarded) this.#readingCount += 1;
     this.#ids.nextPass();
     this.#unidentified.nextPass();
     this.#current = new Reading(this.#ids.pass, false);
     this.#totals = undefined;
-    this.#lastHash = undefined;
-    this.#tail = [];
+    this.#hashBefore = undefined;
+    this.#tailBefore = [];
     this.#firstRecord = undefined;
     return true;
   }

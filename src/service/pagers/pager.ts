@@ -48,13 +48,15 @@ interface Reread {
   readonly isRestart?: boolean;
 }
 
+/** From here on, another pager is shown the answers; `step` is its first one. */
 interface Switch {
   readonly kind: 'switch';
   readonly pager: Pager;
-  readonly step: Exclude<PagerStep, Switch>;
+  readonly step: DirectStep;
 }
 
-export type PagerStep = PageRequest | Complete | Unproven | Reread | Switch;
+export type DirectStep = PageRequest | Complete | Unproven | Reread;
+export type PagerStep = DirectStep | Switch;
 
 /** The way in which the pages of a reading change when the list moves. */
 export type Movement =
