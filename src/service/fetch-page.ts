@@ -24,11 +24,13 @@ export interface PageSource {
 
 export type PageParts = AsyncGenerator<PagePart, void, undefined>;
 
+/**
+ * `isRetried`: an earlier answer broke off after it had given leads, so that some of these may have been given before. `facts`: of the
+ * whole page, with its last part only.
+ */
 interface PagePart {
   readonly leads: readonly ScannedRecord[];
-  /** An earlier answer broke off after it had given leads, so some of these leads may have been given before. */
   readonly isRetried: boolean;
-  /** Only the last part of a page has them. */
   readonly facts: PageFacts | undefined;
 }
 

@@ -12,11 +12,13 @@ import { hintFor } from '../front.ts';
  */
 export type Completion = Complete | Unproven;
 
-/** Some leads of one page, in the service's order. A large page comes in several batches. */
+/**
+ * The leads of a page that were not met before in this walk and are not in `seen`, in the service's order; `leadFilter` is still to
+ * be applied. A large page comes in several batches. `next`: the place of the next page, on the final batch of a page only, once the
+ * service has shown how it pages. `last`: the walk has ended.
+ */
 export interface Batch {
-  /** Not met before in this walk and not preloaded into `seen`; not filtered (`leadMatcher` does that). */
   readonly leads: readonly RawLead[];
-  /** The place of the next page: set on a page's final batch only, once the service has shown how it pages. */
   readonly next: Position | undefined;
   readonly last: boolean;
 }
@@ -28,21 +30,22 @@ export interface RequestCounters {
   drift?: number | undefined;
 }
 
+/**
+ * `duplicates`: records that the service sent a second time, and that were dropped. `withoutId`: records without a usable id; they
+ * are given, and not compared with others. `total`: the number of all leads, as the last answer that told it says.
+ */
 export interface ListingStats extends RequestCounters {
   pages: number;
   leads: number;
-  /** Records that the service sent again, dropped. */
   duplicates: number;
-  /** Records without a usable id: given, and not deduplicated. */
   withoutId: number;
   total: number | undefined;
 }
 
-/** The ids of the leads that interrupted runs of a walk have met. */
+/** The ids that interrupted runs of a walk have met. `isPart`: these also met records without an id, which `size` does not count. */
 interface InterruptedRun {
   readonly size: number;
   readonly has: (id: string) => boolean;
-  /** The runs also met records without an id, so that `size` is not the number of all. */
   readonly isPart?: boolean;
 }
 
@@ -80,21 +83,24 @@ export interface ListingOptions {
   readonly prefetch?: boolean | undefined;
 }
 
-/** Iterating ends normally only when the walk was complete; it throws an `IncompleteError` otherwise. */
+/**
+ * Iterating ends normally only when the walk was complete; it throws an `IncompleteError` otherwise. `completion` is the evidence,
+ * once the last batch was taken; undefined where the reader stopped before.
+ */
 export interface Listing extends AsyncIterable<Batch> {
   readonly stats: Readonly<ListingStats>;
-  /** The evidence, once the last batch was taken; undefined where the reader stopped before. */
   readonly completion: Completion | undefined;
 }
 
-/** The filters that the service is asked for; `leadMatcher` checks them again, status aside. */
+/**
+ * The filters that the service is asked for; `leadFilter` checks them again, except for the status. Leads of any of the `categories`
+ * are wanted, but only a single one is sent. `since` (inclusive) and `until` (exclusive) are in ms since the epoch; where the dialect
+ * knows how, they are sent a day wider.
+ */
 export interface LeadQuery {
   readonly status?: string | undefined;
-  /** Any of these; sent only when there is exactly one. */
   readonly categories?: readonly string[] | undefined;
-  /** Milliseconds since the epoch, inclusive; sent a day wider where the dialect knows how. */
   readonly since?: number | undefined;
-  /** Milliseconds since the epoch, exclusive; sent a day wider where the dialect knows how. */
   readonly until?: number | undefined;
 }
 
@@ -141,9 +147,9 @@ export const expectedAgain = (
     .map(([id]) => id);
 
 /**
- * Whether a walk that continues where an earlier one had stopped may fail for that alone: its position has expired or was never
- * one, or what proves the list is before it. Where no request was answered, by `unanswered`, services say that in more
- * ways: by an answer that is no page, a refused key, or a failure of their own.
+ * Whether a walk that failed where an earlier one had stopped may succeed from the start of the list: its position has expired or was
+ * never one, or what proves the list complete is before it. `unanswered`: the service, where it has answered no request of this walk;
+ * then a position that it does not know may also show as an answer that is no page, a refused key, or a failure.
  */
 export function mayHelpFromStart(error: unknown, unanswered?: Pick<Service, 'rateGate'>): boolean {
   if (error instanceof IncompleteError) return true;

@@ -21,7 +21,7 @@ import { Readings, type ReadingFate } from './readings.ts';
 /**
  * Every lead that the service lists for a query, page by page, each id once. Leaving the loop early aborts what is in
  * flight. Throws `IncompleteError` at the end of a walk that is not proven complete, unless `acceptUnproven` takes it;
- * also `KeyRefusedError`, `ServiceError`, `DataError` (not JSON, no leads array, a position that was read before).
+ * also `KeyRejectedError`, `ServiceError`, `DataError` (not JSON, no leads array, a position that was read before).
  */
 export const listLeads = (service: Service, options: ListingOptions): Listing =>
   listPages(service, options, {

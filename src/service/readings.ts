@@ -13,57 +13,51 @@ const mostReadings = 3;
  */
 export type ReadingFate = 'finished' | 'broken off' | 'discarded';
 
-/** Counts of one page. New records were known neither to this walk nor before it; fresh ones were not met in this reading. */
-interface PageTally {
-  readonly newRecords: ScannedRecord[];
-  count: number;
-  fresh: number;
-  /** Fresh records before the first repeated one, and repeated records before the first fresh one. */
-  leadingFresh: number;
-  leadingRepeated: number;
-  repeated: number;
-  identified: number;
-  /** New records without an id. */
-  withoutId: number;
-  /** The page brought what shows that the walk gets on: a lead that is new, or that the first reading had not met. */
-  isFruitful: boolean;
-  /** It depends on the ids, or the bytes where there is no id, and their order. */
-  hash: number;
+/**
+ * Counts of one page. A record is new where neither this walk nor an interrupted one had met it, fresh where this reading had not
+ * met it, and repeated otherwise. The leading records of a kind are those before the first of the other kind. `withoutId`: new ones
+ * without an id; `identified`: all with one. `hash` depends on the ids, or the bytes where there is no id, and on their order.
+ * `isFruitful`: some lead is new, or is met for the first time by a walk that knows it from an earlier one.
+ */
+class PageTally {
+  readonly newRecords: ScannedRecord[] = [];
+  count = 0;
+  fresh = 0;
+  leadingFresh = 0;
+  repeated = 0;
+  leadingRepeated = 0;
+  identified = 0;
+  withoutId = 0;
+  isFruitful = false;
+  hash = 0;
 }
 
-const emptyTally = (): PageTally => ({
-  newRecords: [],
-  ...{ count: 0, fresh: 0, leadingFresh: 0, leadingRepeated: 0, repeated: 0, identified: 0, withoutId: 0 },
-  ...{ isFruitful: false, hash: 0 },
-});
-
+/**
+ * A reading, as far as it went. `pass`: that of the `IdSet` in which its ids are added. `isResumed`: it begins where an interrupted
+ * run stopped. `answers`: its pages, empty answers and rejections. `met`: its different records; `added`: the new ones of these;
+ * `metLater`: those that came once more in later readings. `isParallel`: pages were requested together, so that their order does not
+ * say when the list moved.
+ */
 class Reading {
-  /** The pass of the `IdSet` in which the ids of this reading were added. */
   readonly pass: number;
-  /** It does not begin at the start of the list, but where an interrupted run stopped. */
   readonly isResumed: boolean;
   pages = 0;
-  /** Answers, the empty ones and the rejections included. */
   answers = 0;
-  /** Different records, and those of them that were known neither to this walk nor before it. */
   met = 0;
   added = 0;
-  /** Records of this reading that came once more in later readings. */
   metLater = 0;
   /** The length that all pages but the last have had so far; undefined: their lengths differ. */
   pageLength: number | undefined;
-  /** Records that came a second time, those aside that an insertion pushed from one page to the next. */
+  /** Records that came a second time, except those that an insertion had pushed from one page to the next. */
   repeats = 0;
   /** A part of `repeats`: a page brought these beside as many fresh records as a page has, so that they took no lead's place. */
   repeatsBeside = 0;
-  /** Records that were inserted before what was read: each pushes a record of the page before to the next page. */
+  /** Records inserted before what was read, each of which pushes one to the next page; and those that the start of the list shows. */
   inserted = 0;
-  /** Inserted records that a look at the start of the list has shown. */
   shownCount = 0;
   /** A look did not show what was inserted: pages repeat leads by themselves, or leads moved. There is no second look. */
   isLookUseless = false;
   hash = 0;
-  /** Pages were requested together: their order says nothing of when the list moved. */
   isParallel = false;
 
   constructor(pass: number, isResumed: boolean) {
@@ -81,7 +75,7 @@ class Reading {
   }
 }
 
-/** The number of all leads, as the first and the last answer of a reading say; stable: all answers said the same. */
+/** The number of all leads, by the first and the last answer of a reading that tell it; stable: all answers tell the same. */
 interface Totals {
   readonly first: number;
   readonly last: number;
@@ -89,37 +83,34 @@ interface Totals {
 }
 
 /**
- * Compares the readings of a list whose positions count records. A record that goes while the list is read moves the next ones up
- * by a place, and one of them may pass from a page that is still to come to one that was read. So the list is read again, until a
- * total is met, two readings are the same, or a later reading has met all of an earlier one. The caller begins each page, adds its
- * records, and ends it.
+ * Compares the readings of a list whose positions count records. Where a record goes while the list is read, the next ones move up by
+ * a place, and one may pass from a page that is still to come to one that was read. So the list is read again, until a total is met,
+ * two readings are the same, or later readings have met all of an earlier one. The walk begins each page, adds its records, and ends it.
  */
 export class Readings {
   readonly #ids: IdSet;
   readonly #unidentified = new UnidentifiedRecords();
-  /** Ids that were met in this walk belong to this pass of the `IdSet` or a later one. */
+  /** The pass of the first reading: ids that this walk has met belong to it or to a later one. */
   readonly firstPass: number;
-  /** The totals that the interrupted run stored; undefined where none was resumed, or the service counted nothing. */
   readonly #resumedTotals: Position['totals'];
-  /** Different records that this walk met, whichever reading met them. */
+  /** Different records that the readings of this walk have met together. */
   #metInAnyReading = 0;
-  /** The first total that any answer of the walk told. */
+  /** The first total of the walk, whichever reading it came in. */
   #firstTotal: number | undefined;
   #current: Reading;
-  /** Earlier readings that came to the end of the list; emptied where one is discarded. */
+  /** Readings before the current one that came to an end, since the last one that was discarded. */
   #finished: Reading[] = [];
-  /** The current reading and those before it that were not discarded. */
+  /** The current reading, and those before it that were not discarded. */
   #readingCount = 1;
-  /** Records that the service sent a second time in one reading, of all readings. */
-  #duplicates = 0;
-  /** The end that the last finished reading came to: it is the walk's end if another reading confirms it. */
+  /** Records that came a second time in one reading, in all readings together. */
+  duplicates = 0;
+  /** The end of the last finished reading, which the current one may confirm. */
   #unconfirmedEnd: Complete = complete('nothing-behind');
-  #page = emptyTally();
-  // The rest belongs to the current reading; `begin` resets it.
+  #page = new PageTally();
+  // These belong to the current reading: its totals, the page before the current one, and the record at the start of the list.
   #totals: Totals | undefined;
   #hashBefore: number | undefined;
   #tailBefore: readonly ScannedRecord[] = [];
-  /** The record with which the list begins, as it was seen last. */
   #firstRecord: ScannedRecord | undefined;
 
   constructor(ids: IdSet, { style, totals }: Position) {
@@ -139,7 +130,6 @@ export class Readings {
     return this.#resumedTotals?.met ?? 0;
   }
 
-  /** The totals of the current reading, as a position stores them. */
   get totals(): Position['totals'] {
     return this.#totals && { met: this.#different, first: this.#totals.first, last: this.#totals.last };
   }
@@ -152,10 +142,6 @@ export class Readings {
 
   get added(): number {
     return this.#current.added;
-  }
-
-  get duplicates(): number {
-    return this.#duplicates;
   }
 
   /** A page that was requested early did not fit any more: the list has moved, whatever a later answer counts. */
@@ -172,9 +158,9 @@ export class Readings {
     this.#current.answers += 1;
   }
 
-  /** Begins the tally of a page. `add` fills it in place. */
+  /** Begins a page; `add` counts in the tally that is returned. */
   beginPage(): Readonly<PageTally> {
-    this.#page = emptyTally();
+    this.#page = new PageTally();
     return this.#page;
   }
 
@@ -189,7 +175,6 @@ export class Readings {
     const unidentified = this.#unidentified.size;
     for (let i = 0; i < leads.length; i += 1) {
       const lead = leads[i] as ScannedRecord;
-      // `#meet` moves the id to the current pass.
       const earlier = this.#finished.length === 0 ? undefined : this.#lastReadingOf(lead);
       const result = this.#meet(lead, hashes[i] as number);
       tally.hash = (Math.imul(tally.hash, 31) + ((hashes[i] as number) || textHash(lead))) | 0;
@@ -294,7 +279,7 @@ export class Readings {
     const repeats = repeated - (isOverlap || isPushed ? leadingRepeated : 0);
     current.repeats += repeats;
     if (isBeside) current.repeatsBeside += repeats;
-    this.#duplicates += isOverlap ? repeats : repeated;
+    this.duplicates += isOverlap ? repeats : repeated;
     this.#tailBefore = answer.tail;
   }
 
@@ -330,7 +315,7 @@ export class Readings {
   }
 
   #isSameReading(a: Reading, b: Reading): boolean {
-    // A total that changes shows that the list did, too, even where both readings are the same.
+    // A total that changes shows that the list does, even where both readings are the same.
     return this.#totals?.isStable !== false && a.pages === b.pages && a.hash === b.hash;
   }
 
@@ -365,7 +350,6 @@ export class Readings {
 
   /** Begins another reading, from the start of the list; false where the list moved in all that are allowed. */
   begin(fateOfCurrent: ReadingFate): boolean {
-    // A part of the list is nothing to compare with.
     const isDiscarded = fateOfCurrent === 'discarded' || this.#current.isResumed;
     if (!isDiscarded && this.#readingCount >= mostReadings) return false;
     if (isDiscarded) this.#finished = [];

@@ -21,8 +21,8 @@ it.each(['cursor=abc&page=2', 'after=l20&page=2', 'page_token=x&offset=20', 'lim
 it.each([
   [{ link: null, after: '2' }, 'nextcursor', '2'],
   [{ href: null, page: 3 }, 'nextpage', 3],
-])('an object of a next page leads on by the member that has a value: %j', (next, name, value) => {
-  expect(nextHintOf('next', next)).toMatchObject({ name, value });
+])('an object of a next page leads on by the member that has a value: %j', (next, plain, value) => {
+  expect(nextHintOf('next', next)).toMatchObject({ plain, value });
 });
 
 it('an object of a next page whose members are all null is an end', () => {

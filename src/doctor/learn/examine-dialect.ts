@@ -105,7 +105,7 @@ async function findLimit(examination: Examination, { leads }: SeenPage): Promise
     return { text: String(size), fits, expected: keysOf(leads.slice(0, 1)), description };
   });
   const search = { query: {}, baseline: leads, trials };
-  const names = [...new Set([inForce, ...likelyLimits, ...numberParams.limit.usual])];
+  const names = [...new Set([inForce, ...likelyLimits, ...numberParams.limit.tried])];
   if (isLearning && isLimitGuessed) return findName(examination, search, names);
   const finding = await findName(examination, search, [inForce]);
   return finding.effect === 'honoured' || !isLearning ? finding : findName(examination, search, names);

@@ -43,8 +43,8 @@ export async function findFilters(search: FilterSearch): Promise<void> {
 
 /** Services also give these names to positions: such a parameter may move the list instead of narrowing it. */
 const positionNames = [
-  ...names.numberParams.page.usual,
-  ...names.numberParams.offset.usual,
+  ...names.numberParams.page.tried,
+  ...names.numberParams.offset.tried,
   ...names.cursorParams,
 ];
 

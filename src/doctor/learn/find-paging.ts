@@ -119,13 +119,13 @@ async function* numberedDialects(search: PagingSearch): AsyncGenerator<Dialect> 
     .filter((place) => place % 2 === 1)
     .map((place) => positionTrial(beginning, String(place + 1), [place, place + 1]));
   const pages = limitName === undefined ? [positionTrial(beginning, '2', [beginning.length])] : numbers;
-  const page = await findPosition(search, [params.page, ...numberParams.page.usual], pages);
+  const page = await findPosition(search, [params.page, ...numberParams.page.tried], pages);
   if (page !== undefined) {
     yield { pagination: 'page', params: { page } };
     yield { pagination: 'auto', params: { page } };
   }
   const offsets = places.map((place) => positionTrial(beginning, String(place), [place]));
-  const names = [params.offset ?? 'offset', ...numberParams.offset.usual];
+  const names = [params.offset ?? 'offset', ...numberParams.offset.tried];
   const offset = await findPosition(search, names, offsets);
   if (offset !== undefined) yield { pagination: 'offset', params: { offset } };
 }

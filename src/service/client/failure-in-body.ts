@@ -7,12 +7,13 @@ interface FailureInBody {
   readonly text: string;
 }
 
+/**
+ * `isEmpty`: the answer holds no lead; then the text of an error is a sign. `first`: the first answer with leads, without these: a
+ * member that has the same value in it is no sign. `asked`: the requested address, whose parameters a service may repeat.
+ */
 interface Circumstances {
-  /** The answer holds no lead: then the text of an error is enough. */
   readonly isEmpty: boolean;
-  /** The first answer with leads, its leads left out: members that have the same value in it are no signs of a failure. */
   readonly first?: Json | undefined;
-  /** The request: a service may repeat its parameters. */
   readonly asked?: URL | undefined;
   readonly redact?: (text: string) => string;
 }

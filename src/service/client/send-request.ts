@@ -141,7 +141,7 @@ const mostRedirects = 5;
 
 /**
  * Sends a GET with the key, and follows redirects within the origin. Throws a `TransientError` for what the same request may not
- * meet later, a `KeyRefusedError`, `ServiceError` or `DataError` for what it will.
+ * meet later, a `KeyRejectedError`, `ServiceError` or `DataError` for what it will.
  */
 export async function request(service: Service, url: URL, signal: AbortSignal): Promise<ListResponse> {
   let target = url;

@@ -25,7 +25,7 @@ type BeforePosition = Extract<Position, { readonly style: 'before' }>;
  * The leads that follow one of a page, counted from its end: the one before its last, or an earlier one where that has gone.
  * The records after it come once more and show that none was passed over.
  */
-export function positionBehind(
+export function positionAfter(
   { ids, times }: BeforeNames,
   tail: readonly ScannedRecord[],
   back: number,
@@ -98,7 +98,7 @@ export class BeforePager implements Pager {
   }
 
   #askNext(limit: number | undefined): PageRequest | undefined {
-    const position = positionBehind(this.#names, this.#tail, this.#back);
+    const position = positionAfter(this.#names, this.#tail, this.#back);
     return position && ask(position, limit);
   }
 

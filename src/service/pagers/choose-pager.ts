@@ -5,10 +5,10 @@ import { isNamedNext } from './hints.ts';
 import { NamedPager, namedPosition } from './named.ts';
 import { untilNames } from './names.ts';
 import type { Numbering } from './numbered.ts';
-import { pagesBehind, pagesFrom } from './overlap.ts';
+import { pagesAfter, pagesFrom } from './overlap.ts';
 import { start, countInUrl, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
-import { probing, SinglePager, type Probe } from './single.ts';
+import { SinglePager, tryOtherWays, type Way } from './single.ts';
 
 export function pagerFrom(params: RequestParams, facts: ListFacts, from: Position): Pager {
   if (from.style === 'start') return new AutoPager(params, facts);
@@ -47,10 +47,13 @@ function stepBehind(params: RequestParams, first: PageAnswer, facts: ListFacts):
   const { hints } = first;
   const { pagination } = params;
   const isEmpty = first.facts.count === 0;
-  const numbered = (style: Numbering['style'], ...probes: readonly Probe[]): PagerStep => {
+  const numbered = (style: Numbering['style'], ...ways: readonly Way[]): PagerStep => {
     // A list of one page may be a service's answer to each number.
-    const numbering = { ...numberingOf(style, params, first), ignored: probing(params, facts, probes) };
-    return continueWith(pagesBehind(numbering, first, facts.overlaps), first);
+    const numbering = {
+      ...numberingOf(style, params, first),
+      whenIgnored: tryOtherWays(params, facts, ways),
+    };
+    return continueWith(pagesAfter(numbering, first, facts.overlaps), first);
   };
   if (pagination === 'none') return affirmed(first);
   if (pagination === 'page' || pagination === 'offset') return numbered(pagination, pagination);
@@ -73,8 +76,8 @@ function stepBehind(params: RequestParams, first: PageAnswer, facts: ListFacts):
     return isEmpty ? end : { ...end, isNextMissing: true };
   if (isEmpty) return hints.hasMore === true ? continueWith(namedPager, first) : emptyList(first, facts);
   if (hints.page !== undefined || hints.pages !== undefined)
-    return numbered('page', 'offset', 'older', 'behind');
-  if (hints.offset !== undefined) return numbered('offset', 'page', 'older', 'behind');
+    return numbered('page', 'offset', 'older', 'after');
+  if (hints.offset !== undefined) return numbered('offset', 'page', 'older', 'after');
   return continueWith(new SinglePager(params, facts), first);
 }
 

@@ -3,6 +3,10 @@ import type { Envelope } from '../../json/envelope.ts';
 import type { RequestParams } from './request-params.ts';
 import * as names from './names.ts';
 
+/**
+ * An answer without its leads, with their `count` and the id of the last one. `asked`: the requested address; `url`: the one that
+ * answered, another one after a redirect.
+ */
 export interface PageFacts {
   readonly status: number;
   readonly asked: URL;
@@ -15,33 +19,35 @@ export interface PageFacts {
 
 export type PaginationHints = Readonly<ReturnType<typeof hintsOf>>;
 
+/** Reads what an answer says of its place in the list. A hint is undefined where the answer says nothing that is understood. */
 export function hintsOf(
   { next: pointer, isTotalEstimate }: Pick<RequestParams, 'next' | 'isTotalEstimate'>,
   { envelope, headers: allHeaders, count }: PageFacts,
 ) {
   const members = describingMembers(envelope);
   const headers = readHeaders(allHeaders, count);
-  const offset = first(members, names.offsetNames, wholeNumber);
-  const total = first(members, names.totalNames, totalNumber);
+  const offset = readFirst(members, names.offsetNames, wholeNumber);
+  const total = readFirst(members, names.totalNames, totalNumber);
   const next = pointer === 'auto' ? nextIn(members, headers.next) : pointedAt(envelope.root, pointer);
-  const isLast = isNamedNext(next) ? undefined : first(members, names.lastNames, strictBoolean)?.value;
-  const counted = first(members, names.countNames, (value) => {
+  const hasMore = readFirst(members, names.moreNames, truthNumberOrText)?.value;
+  // A next page that is named goes before a flag that this is the last one.
+  const isLast = isNamedNext(next) ? undefined : readFirst(members, names.lastNames, truth)?.value;
+  const largerCount = readFirst(members, names.countNames, (value) => {
     const number = wholeNumber(value);
     return number !== undefined && number > count ? number : undefined;
   });
   return {
-    /** Null: there is no next page, and the answer says so. */
+    /** Null: the answer says that there is no next page. */
     next,
     links: linksIn(allHeaders['link']),
-    hasMore:
-      first(members, names.moreNames, boolean)?.value ?? (isLast === undefined ? headers.hasMore : !isLast),
-    page: first(members, names.pageNames, wholeNumber)?.value ?? headers.page,
-    pages: first(members, names.pagesNames, wholeNumber)?.value ?? headers.pages,
+    hasMore: hasMore ?? (isLast === undefined ? headers.hasMore : !isLast),
+    page: readFirst(members, names.pageNames, wholeNumber)?.value ?? headers.page,
+    pages: readFirst(members, names.pagesNames, wholeNumber)?.value ?? headers.pages,
     offset: offset?.value,
     // The query parameter has this name as a rule; CouchDB answers with `offset` and takes `skip`.
     offsetField: total?.name === 'total_rows' ? 'skip' : offset?.name,
-    pageSize: first(members, names.pageSizeNames, wholeNumber)?.value,
-    total: isTotalEstimate ? undefined : (total?.value ?? headers.total ?? counted?.value),
+    pageSize: readFirst(members, names.pageSizeNames, wholeNumber)?.value,
+    total: isTotalEstimate ? undefined : (total?.value ?? headers.total ?? largerCount?.value),
   };
 }
 
@@ -67,7 +73,8 @@ function linksByRelation(links: readonly Json[]): Json {
   return targets;
 }
 
-function first<T>(
+/** The value of the first of these names that `read` understands, with the member's name as the service writes it. */
+function readFirst<T>(
   members: readonly Member[],
   plainNames: readonly string[],
   read: (value: Json) => T | undefined,
@@ -81,17 +88,18 @@ function first<T>(
   return undefined;
 }
 
+/** Vague names do not count where another member is null, or leads to later changes: that says that this page is the last one. */
 function nextIn(
   members: readonly Member[],
   inHeaders: NextHint | null | undefined,
 ): NextHint | null | undefined {
-  let isEnd = first(members, names.deltaNames, (value) => value || undefined) !== undefined;
+  let isEnd = readFirst(members, names.deltaNames, (value) => value || undefined) !== undefined;
   for (const plain of [...names.nextNames, ...names.vagueNextNames]) {
     if (isEnd && names.vagueNextNames.includes(plain)) return null;
     for (const { name, value } of members.filter((member) => member.plain === plain)) {
       if (plain === 'offset' && wholeNumber(value) !== undefined) continue;
       const hint = nextHintOf(name, value);
-      const next = hint === undefined ? tokenOf(name, value) : hint;
+      const next = hint === undefined ? tokenHintOf(name, value) : hint;
       if (next) return next;
       isEnd ||= next === null;
     }
@@ -105,7 +113,7 @@ function pointedAt(root: Json, pointer: readonly string[]): NextHint | null | un
 }
 
 export const isNamedNext = (next: NextHint | null | undefined): boolean =>
-  next !== undefined && next !== null && !names.vagueNextNames.includes(next.name);
+  next !== undefined && next !== null && !names.vagueNextNames.includes(next.plain);
 
 function wholeNumber(value: Json | undefined): number | undefined {
   if (typeof value === 'string' && /^\d{1,15}$/.test(value.trim())) return Number(value);
@@ -119,30 +127,35 @@ function totalNumber(value: Json): number | undefined {
   return isExact ? wholeNumber(value['value']) : undefined;
 }
 
-function boolean(value: Json): boolean | undefined {
+function truthNumberOrText(value: Json): boolean | undefined {
   if (value === 1 || value === '1') return true;
-  return value === 0 || value === '0' ? false : strictBoolean(value);
+  return value === 0 || value === '0' ? false : truth(value);
 }
 
-function strictBoolean(value: Json): boolean | undefined {
+/** A number is no truth here: `last` may be the number of a page. */
+function truth(value: Json): boolean | undefined {
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value.toLowerCase() : '';
   return text === 'true' || (text === 'false' ? false : undefined);
 }
 
+/**
+ * The next page, as an answer names it. `plain`: the plain name that says what the value is, such as `nextpage`; `next` says nothing of
+ * it. `field`: the exact name of the member that held the value: a parameter may be called like it. `members`: the texts and numbers
+ * of an object, each for a parameter of its own; then `value` is its JSON.
+ */
 export interface NextHint {
-  readonly name: string;
+  readonly plain: string;
   readonly field: string;
   readonly value: string | number;
-  /** A token may be an object of texts and numbers, each a parameter of its own. */
   readonly members?: Readonly<Record<string, string | number>>;
 }
 
 /** Values that mark the end of a list in services that always send the field. */
 const endMarkers: readonly Json[] = [null, false, '', 0, '0', -1, '-1', 'nil', 'null', 'false'];
 
-/** Members of an object `next` that hold the position, and the field that means the same beside it; none: the object's own. */
-const innerNames: readonly (readonly [member: string, plain: string | undefined])[] = [
+/** In an object `next`, the members that hold the position, with the plain name that says the same; undefined: that of the object. */
+const positionMembers: readonly (readonly [member: string, plain: string | undefined])[] = [
   ...['href', 'url', 'link'].map((member) => [member, undefined] as const),
   ...['cursor', 'after', 'token', 'starting_after'].map((member) => [member, 'nextcursor'] as const),
   ...['page', 'number'].map((member) => [member, 'nextpage'] as const),
@@ -152,35 +165,38 @@ const innerNames: readonly (readonly [member: string, plain: string | undefined]
 /** Null: the field says that there is no next page. Undefined: it does not say anything that is understood. */
 export function nextHintOf(field: string, value: Json): NextHint | null | undefined {
   if (endMarkers.includes(value)) return null;
-  const fieldName = plainName(field);
-  if (typeof value === 'string' || typeof value === 'number') return { name: fieldName, field, value };
+  const plainField = plainName(field);
+  if (typeof value === 'string' || typeof value === 'number') return { plain: plainField, field, value };
   if (!isObject(value)) return undefined;
   let isEnd = false;
-  for (const [member, plain] of innerNames) {
+  for (const [member, plain] of positionMembers) {
     const inner = value[member];
     // Another member may still lead further: `{"link": null, "after": "2"}`.
     isEnd ||= inner === null;
     const isNumber = plain === 'nextpage' || plain === 'nextoffset';
-    if (isNumber ? wholeNumber(inner) === undefined : typeof inner !== 'string' || inner === '') continue;
-    return {
-      name: plain ?? fieldName,
-      field: plain === undefined ? field : member,
-      value: inner as string | number,
-    };
+    const isPosition = isNumber
+      ? wholeNumber(inner) !== undefined
+      : typeof inner === 'string' && inner !== '';
+    if (!isPosition) continue;
+    const position = inner as string | number;
+    return plain === undefined
+      ? { plain: plainField, field, value: position }
+      : { plain, field: member, value: position };
   }
   return isEnd ? null : undefined;
 }
 
-function tokenOf(field: string, token: Json): NextHint | undefined {
+/** An object that is itself the mark of the next page (DynamoDB, Elasticsearch): sent as JSON, or as a parameter for each member. */
+function tokenHintOf(field: string, token: Json): NextHint | undefined {
   if (typeof token !== 'object' || token === null || Object.keys(token).length === 0) return undefined;
-  const hint = { name: plainName(field), field, value: JSON.stringify(token) };
+  const hint = { plain: plainName(field), field, value: JSON.stringify(token) };
   const isFlat = Object.values(token).every((value) => ['string', 'number'].includes(typeof value));
   return isFlat && isObject(token) ? { ...hint, members: token as Record<string, string | number> } : hint;
 }
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** The numbers of pages and leads that the headers of an answer with `count` leads tell, the next page, and whether its range ends the list. */
+/** `count`: the leads of the answer. A range of another length describes something else than the page. */
 function readHeaders(headers: Headers, count: number) {
   const [name = '', field = ''] =
     Object.entries(names.nextHeaders).find(([header]) => headers[header] !== undefined) ?? [];

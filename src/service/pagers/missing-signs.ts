@@ -6,15 +6,15 @@ import { fewest, howToExplain, totalOutOfReach, type Unproven, unproven } from '
 import type { RequestParams } from './request-params.ts';
 import { nextNames } from './names.ts';
 
+/**
+ * `met`: different leads that the walk met; undefined where a total may count others, too. `isNextMissing`: the service names a next
+ * page as a rule, and this answer names none. Then a cursor or token counts only if its name says "next" or "more": others may describe
+ * the page itself.
+ */
 interface ExaminedPage {
   readonly params: RequestParams;
   readonly facts: PageFacts;
-  /** Different leads met; undefined where a total may count others, too. */
   readonly met: number | undefined;
-  /**
-   * The service usually names a next page, and this answer names none. Then a cursor or token counts only if its name says
-   * "next" or "more": others may describe the page itself.
-   */
   readonly isNextMissing: boolean;
 }
 

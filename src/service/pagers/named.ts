@@ -152,18 +152,18 @@ export function namedPosition(
     if (target !== undefined) return urlPosition(target, facts);
   }
   if (hints.hasMore === false || !hints.next) return undefined;
-  const { name, field, value, members } = hints.next;
+  const { plain, field, value, members } = hints.next;
   if (members !== undefined && params.cursor === undefined && cursorParamOf[field] === undefined) {
     const url = new URL(facts.url);
     for (const [param, part] of Object.entries(members)) url.searchParams.set(param, String(part));
     return { style: 'url', url: url.href };
   }
   const text = String(value);
-  const isToken = /cursor|token/.test(name);
+  const isToken = /cursor|token/.test(plain);
   if (/^https?:\/\//i.test(text) || (!isToken && /^[/?]/.test(text))) return urlPosition(text, facts);
   const number = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   if (number !== undefined && !isToken && params.pagination !== 'cursor') {
-    const kind = kindOfNumber(params, { name, number, records, pages }, answer);
+    const kind = kindOfNumber(params, { plain, number, records, pages }, answer);
     const offset = params.offset ?? offsetName(hints.next) ?? hints.offsetField ?? 'offset';
     const param = kind === 'page' ? params.page : offset;
     if (kind !== undefined) return { style: kind, param, number, isNamed: true };
@@ -174,11 +174,14 @@ export function namedPosition(
   return { style: 'cursor', param, cursor: text, ...(counts && { counts }) };
 }
 
-const offsetName = ({ name, field }: NextHint): string | undefined =>
-  name === 'nextstart' ? 'start' : field === 'skip' || field === 'start' ? field : undefined;
+function offsetName({ plain, field }: NextHint): string | undefined {
+  if (plain === 'nextstart') return 'start';
+  return field === 'skip' || field === 'start' ? field : undefined;
+}
 
+/** A number that is named as the next: under which plain name, and after how many records and pages. */
 interface NamedNumber {
-  readonly name: string;
+  readonly plain: string;
   readonly number: number;
   readonly records: number;
   readonly pages: number;
@@ -187,12 +190,12 @@ interface NamedNumber {
 /** The field's name says what a number counts; a bare `next` is what fits: the records so far, or the number after this one. */
 function kindOfNumber(
   params: RequestParams,
-  { name, number, records, pages }: NamedNumber,
+  { plain, number, records, pages }: NamedNumber,
   { hints: { page, offset } }: PageAnswer,
 ): 'page' | 'offset' | undefined {
-  if (name === 'nextoffset' || name === 'nextstart') return 'offset';
-  if (name === 'nextpage') return 'page';
-  if (name !== 'next') return undefined;
+  if (plain === 'nextoffset' || plain === 'nextstart') return 'offset';
+  if (plain === 'nextpage') return 'page';
+  if (plain !== 'next') return undefined;
   if (params.pagination === 'page' || params.pagination === 'offset') return params.pagination;
   const mayBePage = number === (page ?? params.firstPage + pages - 1) + 1;
   const mayBeOffset = number === (offset ?? 0) + records || number === records;

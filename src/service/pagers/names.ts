@@ -1,46 +1,56 @@
 import type { Dialect } from '../../config/dialect.ts';
 
-/** The names that services give to the parameters of a list operation, and to what an answer says of its pages. */
+/*
+ * The names that services give to what they do in much the same way. Query parameters are written here as they are sent. Members of
+ * an answer are written as `plainName` makes them: `nextcursor` is `next_cursor` and `nextCursor`. The likeliest names come first.
+ */
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-interface Parameter {
-  readonly usual: readonly string[];
+/**
+ * `tried`: names that are tried where it is unknown which one the service takes. `inAddress`: names by which the parameter is
+ * recognised in an address, which is that of the list or one that an answer names.
+ */
+interface ParameterNames {
+  readonly tried: readonly string[];
   readonly inAddress: readonly string[];
 }
 
-/** In an address, they may also be something else than a number of leads, or of leads to skip. */
+/** In an address, these may also be something else than a number of leads, or of leads to skip. */
 const ambiguous = names('first from');
 
-/** Behind the bar stand names that do not count in an address. */
-function parameter(text: string, ...onlyInAddress: readonly string[]): Parameter {
-  const [frequent = [], rare = []] = text.split('|').map(names);
-  const counting = [...frequent, ...onlyInAddress].filter((name) => !ambiguous.includes(name));
+function parameter(frequent: string, rare: string, onlyInAddress = ''): ParameterNames {
+  const candidates = names(`${frequent} ${onlyInAddress}`).filter((name) => !ambiguous.includes(name));
   // Beside a name with `_` before it, the plain one is a filter (json-server).
-  const inAddress = counting.toSorted((a, b) => Number(b.startsWith('_')) - Number(a.startsWith('_')));
-  return { usual: [...frequent, ...rare], inAddress };
+  const inAddress = candidates.toSorted((a, b) => Number(b.startsWith('_')) - Number(a.startsWith('_')));
+  return { tried: names(`${frequent} ${rare}`), inAddress };
 }
 
 export const numberParams = {
   limit: parameter(
-    `limit per_page page_size pageSize perPage size count take first top $limit _limit $top page[size] page[limit] |
-    max_results maxResults max rows num n batch_size itemsPerPage page_limit pagesize`,
+    `limit per_page page_size pageSize perPage size count take first top $limit _limit $top page[size] page[limit]`,
+    'max_results maxResults max rows num n batch_size itemsPerPage page_limit pagesize',
     '_per_page',
   ),
-  page: parameter(`
-    page page_number pageNumber p pg _page page[number] |
-    pageIndex page_index currentPage current_page pageNo page_no`),
-  offset: parameter('offset skip start from $skip _start _offset page[offset] | startAt start_index'),
+  page: parameter(
+    'page page_number pageNumber p pg _page page[number]',
+    'pageIndex page_index currentPage current_page pageNo page_no',
+  ),
+  offset: parameter('offset skip start from $skip _start _offset page[offset]', 'startAt start_index'),
 };
 
 export const cursorParams = names(`
   cursor after page_token pageToken next_token nextToken starting_after continuation continuationToken next_cursor
   nextCursor page[cursor] page[after] after_id last_id since_id token marker bookmark position`);
 
-/** Names that take the id of a lead, and mean the leads that are older, or that stand after it: each asked for together. */
-export const idNamesBehind = {
+/**
+ * Parameters that take the id of a lead, and ask for the leads that are older, or that come after it in the list. All of one meaning are
+ * sent in one request, since services ignore what they do not know. `afterWithMore`: where an answer says that there is more and names
+ * no cursor, the cursor may be the last id.
+ */
+export const idParams = {
   older: names('before before_id'),
-  behind: names('starting_after after after_id last_id'),
-  behindForMore: names('starting_after cursor after after_id last_id'),
+  after: names('starting_after after after_id last_id'),
+  afterWithMore: names('starting_after cursor after after_id last_id'),
 };
 
 export const statusParams = names(`
@@ -68,7 +78,7 @@ export const untilNames = names(`
   until created_before createdBefore created_until createdUntil to end created_to createdTo end_date endDate to_date
   toDate`);
 
-/** The query parameter that takes a cursor, by the field that it came in; `cursor` for all others. */
+/** The query parameter that takes a cursor, by the exact name of the member or header that it came in; `cursor` for all others. */
 export const cursorParamOf: Readonly<Record<string, string>> = {
   next_page_token: 'page_token',
   nextPageToken: 'pageToken',
@@ -107,14 +117,15 @@ export const nextNames = names(`
   nexturi nexthref odatanextlink nextrecordsurl nextmarker nextmaxid lastevaluatedkey resumptiontoken nextpagestate
   nextpage nextoffset nextstart next`);
 
-/** Fields that stand on the last page only, in the place of a next one: what has changed since is asked for there. */
+/** Members of the last page only: they lead to the changes since then, not to another page (OData). */
 export const deltaNames = names('odatadeltalink deltalink');
 
-/** Fields that may also describe the page itself: they count only where no other one says that this was the last. */
+/** Members that may also describe the page itself: they count only where no other one says that this was the last page. */
 export const vagueNextNames = names(
   'endcursor after cursor bookmark marker continuation scrollid pagestate searchafter offset',
 );
 
+/** Headers that name the next page, each with the member of an answer that means the same. */
 export const nextHeaders: Readonly<Record<string, string>> = {
   'x-next-cursor': 'next_cursor',
   'x-next-page-token': 'next_page_token',
@@ -139,14 +150,15 @@ export const pageSizeNames = names('pagesize perpage itemsperpage maxresults lim
 export const totalNames = names(
   'total totalcount totalitems totalresults totalrecords totalelements totalrows numfound odatacount',
 );
-/** A total in some services, the length of the page in others: only a larger number than that can be the total. */
+/** Some services call the total so, others the length of the page: only a number that is larger than the page is a total. */
 export const countNames = names('count items');
 
+/** Objects and arrays in which an answer describes its page. */
 export const nestingNames = names(
   'meta pagination paging pageinfo page pages links cursor cursors responsemetadata info additionaldata hits',
 );
 
-/** The specification names neither the field nor its values (section 2, gaps). */
+/** Members of a lead that may hold its delivery status, with exact names: the specification names none (section 2, gaps). */
 export const statusFields: readonly string[] = [
   'status',
   'deliveryStatus',
@@ -156,6 +168,6 @@ export const statusFields: readonly string[] = [
   'state',
 ];
 
-/** Dotted names under which a lead of this service may show its delivery status. */
+/** The same for one service, for which a person may have set the name. */
 export const statusFieldsOf = ({ statusField = 'auto' }: Pick<Dialect, 'statusField'>): readonly string[] =>
   statusField === 'auto' ? statusFields : [statusField];

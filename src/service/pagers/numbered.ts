@@ -15,14 +15,16 @@ import {
 import type { PageAnswer, Pager, PageRequest, PagerAnswer, Rejection, PagerStep } from './pager.ts';
 import { start, type NumberPosition } from './position.ts';
 
+/**
+ * How pages are numbered. `base`: the number of the first page, or the first offset. `isBaseUnseen`: no answer has shown whether pages
+ * count from this number or from the one before. `whenIgnored`: gives the step after the first page where the service ignores numbers.
+ */
 export interface Numbering {
   readonly style: NumberPosition['style'];
   readonly param: string;
   readonly base: number;
-  /** No answer has shown whether pages count from this number or from the one before. */
   readonly isBaseUnseen?: boolean;
-  /** The step that is left where no number is honoured; the first page was read. */
-  readonly ignored?: (first: PageAnswer) => PagerStep;
+  readonly whenIgnored?: (first: PageAnswer) => PagerStep;
 }
 
 export const positionAt = ({ style, param, base }: Numbering, count: number): NumberPosition => ({
@@ -181,7 +183,7 @@ export class NumberedPager implements Pager {
   }
 
   #ignored(answer: PageAnswer): PagerStep {
-    return this.#numbering.ignored?.(this.#first ?? answer) ?? nothingNew;
+    return this.#numbering.whenIgnored?.(this.#first ?? answer) ?? nothingNew;
   }
 
   #afterRejection(answer: Rejection): PagerStep {
@@ -194,9 +196,9 @@ export class NumberedPager implements Pager {
     const isNumbered = this.#isHonoured || page !== undefined || pages !== undefined;
     const isEndOfList = isNumbered && error.status === 404 && !isDepthLimit(error);
     if (isCounted || isEndOfList || (this.#isHonoured && isShort)) return complete('nothing-behind');
-    const { ignored } = this.#numbering;
-    if (!this.#isHonoured && rejectsPosition(error.status) && ignored !== undefined)
-      return ignored(this.#first);
+    const { whenIgnored } = this.#numbering;
+    if (!this.#isHonoured && rejectsPosition(error.status) && whenIgnored !== undefined)
+      return whenIgnored(this.#first);
     return rejectedBehind(answer);
   }
 }

@@ -17,7 +17,7 @@ const fewestToOverlap = { page: 30, offset: 2 };
  * The way through a counted list that its first page allows: with overlap where its records have ids and a page is long
  * enough, and page by page where a total counts them.
  */
-export function pagesBehind(numbering: Numbering, first: PageAnswer, overlaps: boolean): Pager {
+export function pagesAfter(numbering: Numbering, first: PageAnswer, overlaps: boolean): Pager {
   const { facts, hints, tail } = first;
   const canOverlap = facts.count >= fewestToOverlap[numbering.style] && tail.at(-1)?.hasId === true;
   if (!overlaps || !canOverlap) return new NumberedPager(numbering, facts.count);
@@ -141,7 +141,7 @@ class OverlapPager implements Pager {
     this.#isParallel = true;
     let { begin, limit } = this.#window;
     for (let i = 0; i < many; i += 1) {
-      const window = this.#windowBehind(begin + (limit ?? this.#largest));
+      const window = this.#windowAfter(begin + (limit ?? this.#largest));
       if (window.begin <= begin) break;
       requests.push(this.#request(window));
       ({ begin, limit } = window);
@@ -153,7 +153,7 @@ class OverlapPager implements Pager {
     return overlapSizes[this.#widened] ?? Math.max(1, Math.floor(this.#largest / 2));
   }
 
-  #windowBehind(places: number): Window {
+  #windowAfter(places: number): Window {
     if (this.#numbering.style === 'offset') {
       const begin = Math.max(0, places - this.#overlap());
       return { position: positionAt(this.#numbering, begin), limit: undefined, begin };
@@ -175,7 +175,7 @@ class OverlapPager implements Pager {
   }
 
   #askNext(): PageRequest {
-    this.#window = this.#windowBehind(this.#places);
+    this.#window = this.#windowAfter(this.#places);
     return this.#request(this.#window);
   }
 
@@ -256,7 +256,7 @@ class OverlapPager implements Pager {
     const { begin = 0 } = this.#window ?? {};
     if (this.#widened >= overlapSizes.length) return this.#reread();
     do this.#widened += 1;
-    while (this.#widened < overlapSizes.length && this.#windowBehind(this.#places).begin >= begin);
+    while (this.#widened < overlapSizes.length && this.#windowAfter(this.#places).begin >= begin);
     return this.#askNext();
   }
 

@@ -4,30 +4,26 @@ import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { PageFacts, PaginationHints } from './hints.ts';
 import type { Position } from './position.ts';
 
+/**
+ * `limit`: records asked for; undefined: as many as the service gives by itself. `limitNames`: all parameters that are sent with the
+ * limit; undefined: the one name of the dialect. `isProbe`: it looks for a way or for what moved, and may fail.
+ */
 export interface PageRequest {
   readonly kind: 'page';
   readonly position: Position;
-  /** Records asked for; undefined: as many as the service gives by itself. */
   readonly limit: number | undefined;
-  /** All of these take the number of records; otherwise the name that is usual. */
   readonly limitNames?: readonly string[];
   readonly isProbe?: boolean;
 }
 
+/**
+ * The proof that a list was read to its end. `explicit-end`: `next: null`, `has_more: false`, or no `rel=next` where one was before.
+ * `nothing-behind`: a request after the last record, by a position that the service honours, found nothing. `not-paged`: the service
+ * ignores or rejects every position, and its one answer is everything. `few`: the page has too few leads to be cut. `reaches-back`: it
+ * has older leads than any that were asked for. `affirmed`: the user says so, by `api.pagination none`.
+ */
 export type Evidence =
-  /** `next: null`, `has_more: false`, no `rel=next` where one was before. */
-  | 'explicit-end'
-  | 'total'
-  /** A request after the last record, by a position that the service honours, found nothing. */
-  | 'nothing-behind'
-  | 'empty'
-  /** The service ignores or rejects every position, and its one answer is everything. */
-  | 'not-paged'
-  /** The page holds all that was asked for: too few leads to be cut, or older ones than any that were asked for. */
-  | 'few'
-  | 'reaches-back'
-  /** The user says so: `api.pagination none`. */
-  | 'affirmed';
+  'explicit-end' | 'total' | 'nothing-behind' | 'empty' | 'not-paged' | 'few' | 'reaches-back' | 'affirmed';
 
 export interface Complete {
   readonly kind: 'complete';
@@ -41,7 +37,7 @@ export interface Unproven {
   readonly reason: Problem;
 }
 
-/** The list is read once more, from its start. `isRestart`: the reading so far does not count as one. */
+/** The list is read once more, from its start, by this pager. `isRestart`: the reading so far does not count as one. */
 interface Reread {
   readonly kind: 'reread';
   readonly pager: Pager;
@@ -58,24 +54,25 @@ interface Switch {
 export type DirectStep = PageRequest | Complete | Unproven | Reread;
 export type PagerStep = DirectStep | Switch;
 
-/** The way in which the pages of a reading change when the list moves. */
-export type Movement =
-  /** Positions name a record, or there is one page: a list that moves hides nothing. */
-  | 'anchored'
-  /** Pages overlap, so that the pager sees what moves. */
-  | 'overlapped'
-  /** Positions count records: only a total, or a second reading, shows whether the list has moved. */
-  | 'counted';
+/**
+ * The effect of a list that moves on the pages of a reading. `anchored`: positions name a record, or there is one page; nothing is hidden.
+ * `overlapped`: positions count records, and pages overlap, so that the pager sees what moves. `counted`: positions count records or
+ * pages; only a total, or a second reading, shows whether the list has moved.
+ */
+export type Movement = 'anchored' | 'overlapped' | 'counted';
 
+/**
+ * A page. `head`, `tail`: its records; of one beyond 2 MiB, the first 2 MiB and what came last. `fresh`: records that this reading of
+ * the list had not met; `leadingFresh`: those of them before the first one that it had. `hash`: equal for the same records in the same
+ * order. `isSkipped`: the pager did not accept the page, and its records do not count.
+ */
 export interface PageAnswer {
   readonly kind: 'answer';
   readonly request: PageRequest;
   readonly facts: PageFacts;
   readonly hints: PaginationHints;
-  /** The records of the page; a very large one has those of its first part here, and those of its last part in `tail`. */
   readonly head: readonly ScannedRecord[];
   readonly tail: readonly ScannedRecord[];
-  /** Records that this reading of the list had not met, and those of them before the first one that it had. */
   readonly fresh: number;
   readonly leadingFresh: number;
   readonly hash: number;
@@ -102,17 +99,17 @@ export interface Pager {
   accepts?(request: PageRequest, first: ScannedRecord, isEarly: boolean): boolean;
   /** Pages that probably come after this request, for several requests at once. */
   ahead?(request: PageRequest, many: number): PageRequest[];
+  /** The same way from the start of the list. */
   restarted(): Pager;
 }
 
 export const complete = (evidence: Evidence): Complete => ({ kind: 'complete', evidence });
 
-/** Parameters that some services have, so that a hint can be followed as it stands. */
-const otherParams = (front: Front): string =>
+const exampleParams = (front: Front): string =>
   `${front.set('api.params.page', 'pageNo')} or ${front.set('api.params.offset', 'from')}`;
 
 export const howToSet = (front: Front): string =>
-  [front.learning, `if you know the parameter that it pages by, as in ${otherParams(front)}`]
+  [front.learning, `if you know the parameter that it pages by, as in ${exampleParams(front)}`]
     .filter((text) => text !== undefined)
     .join('; ');
 
@@ -205,8 +202,8 @@ export const isUsualCap = (count: number): boolean =>
   usualCaps.includes(count) || (count > 0 && count % 1000 === 0);
 
 /**
- * The end that an answer tells beside the next page; `read`: places of the list up to its end. Some totals are cut as
- * well: one that a full page reaches is no end.
+ * The end of the list, where the answer itself says that it is reached. `read`: records of the list up to the end of this page;
+ * `longest`: the length of the longest page. Some services cut the total as they cut the page: one that a full page reaches is no end.
  */
 export function endOf(
   { hints, facts: { count }, request }: PageAnswer,
@@ -222,15 +219,18 @@ export function endOf(
 export const rejectsPosition = (status: number | undefined): boolean =>
   [400, 404, 410, 416, 422].includes(status ?? 0);
 
-/** Fewer are not cut: no service gives so few at once. */
+/** A page of fewer leads is not cut: no service gives so few at once. */
 export const fewest = 5;
 
+/**
+ * The walk, as far as pagers have to know it. `overlaps`: pages may be requested a second time, also in part. `isMet`: in this reading.
+ * `hasOldestBefore`: whether the oldest lead that the run before had, and that is asked for again, has come.
+ */
 export interface ListFacts {
   readonly overlaps: boolean;
   readonly isMet: (record: ScannedRecord) => boolean;
   readonly isFiltered: boolean;
   readonly isKnownList: boolean;
   readonly since: number | undefined;
-  /** Whether the oldest lead that the run before had, and that is asked for again, has come. */
   readonly hasOldestBefore: () => boolean;
 }

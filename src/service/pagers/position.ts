@@ -21,12 +21,15 @@ const opaqueParam = /cursor|token|after|before|bookmark|scroll/i;
 /** Filters by time, which a next URL repeats; `after` and `before` alone may as well be marks. */
 const filterParams = new Set(timeParams.flat().filter((name) => name !== 'after' && name !== 'before'));
 
-/** The page number, or the number of records to skip, in the query of a URL. */
-export function countInUrl({
-  searchParams,
-}: URL): { readonly kind: 'offset' | 'page'; readonly value: number } | undefined {
-  if ([...searchParams.keys()].some((name) => opaqueParam.test(name) && !filterParams.has(name)))
-    return undefined;
+interface UrlCount {
+  readonly kind: 'page' | 'offset';
+  readonly value: number;
+}
+
+/** The page number, or the number of records to skip, in the query of a URL; undefined where it has none, or an opaque mark. */
+export function countInUrl({ searchParams }: URL): UrlCount | undefined {
+  const isMark = (name: string): boolean => opaqueParam.test(name) && !filterParams.has(name);
+  if ([...searchParams.keys()].some(isMark)) return undefined;
   for (const kind of ['offset', 'page'] as const) {
     for (const param of numberParams[kind].inAddress) {
       const text = searchParams.get(param);

@@ -5,9 +5,14 @@ import { countInUrl } from './position.ts';
 import { numberParams, untilNames } from './names.ts';
 import { ConfigError } from '../../errors.ts';
 
-/** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
+/**
+ * How one service is asked in one walk: the dialect with its gaps filled. Names that are undefined are not sent. `isLimitGuessed`: the
+ * service may take the limit for a filter. `untilNames`: under these, a time may lead further. `isPageSet`: the dialect or the path
+ * names the page parameter. `leads`: keeps where it has found the leads. `answers.first`: the first answer that brought leads, without
+ * these. `isTotalEstimate`: the service may count more leads than it lists, so that its total proves nothing. `keepsInvalid`: a record
+ * that is no JSON stays in the list, as an `InvalidRecord`.
+ */
 export type RequestParams = Readonly<ReturnType<typeof requestParamsOf>> & {
-  /** A record that is no JSON stays in the list, as an `InvalidRecord`. */
   readonly keepsInvalid?: boolean;
 };
 
@@ -17,7 +22,7 @@ export function urlBelow(baseUrl: URL, path: string): URL {
   return url;
 }
 
-/** The names of the dialect; where it is silent, those in the path's own query, then the usual ones. */
+/** Takes the names from the dialect; where it is silent, from the query of the path; else the specification's or the commonest. */
 export function requestParamsOf(
   baseUrl: URL,
   dialect: Dialect,
@@ -36,32 +41,26 @@ export function requestParamsOf(
   return {
     url,
     limit: nameOf(params.limit, limit ?? (pagesItsOwnWay ? undefined : 'limit')),
-    /** The service may take the parameter for a filter. */
     isLimitGuessed: params.limit === undefined && limit === undefined && !pagesItsOwnWay,
     status: nameOf(params.status, 'status'),
     category: nameOf(params.category, 'category'),
     since: nameOf(params.since, undefined),
     until: nameOf(params.until, undefined),
-    /** The names under which a time may lead further. */
     untilNames: params.until === undefined ? untilNames : params.until === null ? [] : [params.until],
     cursor: params.cursor ?? undefined,
     isPageSet: (params.page ?? page) !== undefined,
     page: params.page ?? page ?? 'page',
     before: params.before ?? undefined,
-    /** Undefined where neither the dialect nor the path names one: then the answer may. */
     offset: params.offset ?? offset,
     firstPage: page === undefined ? 1 : (wholeNumber(url.searchParams.get(page)) ?? 1),
     pagination: dialect.pagination ?? 'auto',
     items: pointer(dialect.items, 'api.items', '/data/leads'),
-    /** For one walk, since `auto` keeps what it has found. */
     leads: new LeadReader(pointer(dialect.item, 'api.item', '/node'), dialect.id),
     idName: dialect.id,
-    /** The first answer of a walk that brought leads, without these. */
     answers: {} as { first?: Json },
     next: pointer(dialect.next, 'api.next', '/meta/next'),
     pageSize: dialect.pageSize,
     nextSeen: dialect.nextSeen ?? false,
-    /** The service's total may count more than it lists: it proves nothing. */
     isTotalEstimate: dialect.total === 'estimate',
     dateFormat: dialect.dateFormat ?? 'iso',
   };

@@ -1,9 +1,9 @@
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { oldestOfNewestFirst, readCreatedAt } from '../../lead/raw-lead.ts';
-import { BeforePager, namesItself, positionBehind, type BeforeNames } from './before.ts';
-import { idNamesBehind, numberParams } from './names.ts';
+import { BeforePager, namesItself, positionAfter, type BeforeNames } from './before.ts';
+import { idParams, numberParams } from './names.ts';
 import type { Numbering } from './numbered.ts';
-import { pagesBehind } from './overlap.ts';
+import { pagesAfter } from './overlap.ts';
 import {
   ask,
   complete,
@@ -34,11 +34,15 @@ import type {
 import { start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 
-export type Probe = 'page' | 'offset' | 'older' | 'behind' | 'limit' | 'time';
+/**
+ * Ways to look for more leads: by a page number, by an offset, by the id or time of the last lead (older ones, or those after it), by
+ * a page number beside a limit that is honoured, and by an earlier time than all leads of the page have.
+ */
+export type Way = 'page' | 'offset' | 'older' | 'after' | 'limit' | 'time';
 
-const allProbes: readonly Probe[] = ['page', 'offset', 'older', 'behind', 'limit', 'time'];
+const allWays: readonly Way[] = ['page', 'offset', 'older', 'after', 'limit', 'time'];
 
-/** Requests after a page that names no next one; where the service was seen to react, or says that there is more, a few more. */
+/** Requests after a page that names no next one; a few more where the service was seen to react, or says that there is more. */
 const mostProbes = 6;
 const mostProbesForMore = 10;
 /** Leads on a page that cannot all arrive between two requests. */
@@ -46,37 +50,45 @@ const fewestUnmoved = 3;
 const mostRestarts = 2;
 
 /** Some services fail over brackets. */
-const plainLimitNames = numberParams.limit.usual.filter((name) => !name.includes('['));
+const plainLimitNames = numberParams.limit.tried.filter((name) => !name.includes('['));
 
+/** A search yields the requests that it needs and is sent their answers. It returns undefined where its way leads nowhere. */
 type Search<Result = PagerStep | undefined> = Generator<PageRequest, Result, PagerAnswer>;
 
-export const probing =
-  (params: RequestParams, facts: ListFacts, probes: readonly Probe[]) =>
+/** The step that tries these ways after a first page whose numbered pages turned out to be all the same. */
+export const tryOtherWays =
+  (params: RequestParams, facts: ListFacts, ways: readonly Way[]) =>
   (first: PageAnswer): PagerStep =>
-    continueWith(new SinglePager(params, facts, probes), first);
+    continueWith(new SinglePager(params, facts, ways), first);
 
-/** Tries the usual ways past a page that names no next one, and judges it where nothing leads past it. */
+/**
+ * Pages on from a page that names no next one: it may be the whole list, or the service pages by a parameter that has to be found.
+ * One way after another is tried, and the pager of the first way that brings other leads is switched to. Where none does,
+ * `judgeLonePage` decides whether the page is everything.
+ */
 export class SinglePager implements Pager {
   readonly movement = 'anchored';
   readonly #params: RequestParams;
   readonly #facts: ListFacts;
   readonly #restarts: number;
   readonly #limitEffect = new LimitEffect();
-  #untried: readonly Probe[];
+  #untried: readonly Way[];
   #first: PageAnswer | undefined;
   #search: Search<PagerStep> | undefined;
   #probes = 0;
+  /** Some answer was not the first page once more: the service reads some parameter. */
   #hasReacted = false;
+  /** The first page came once more with other leads, or fewer. */
   #hasMoved = false;
-  /** An answer that is not the page again held a lead that the page lacks. */
+  /** An answer that is not the first page held a lead that the first page lacks. */
   #goesFurther = false;
 
-  constructor(params: RequestParams, facts: ListFacts, probes?: readonly Probe[], restarts = 0) {
+  constructor(params: RequestParams, facts: ListFacts, ways?: readonly Way[], restarts = 0) {
     this.#params = params;
     this.#facts = facts;
     this.#restarts = restarts;
     const isOffset = params.offset !== undefined && !params.url.searchParams.has(params.page);
-    this.#untried = probes ?? (isOffset ? allProbes.slice(1) : allProbes);
+    this.#untried = ways ?? (isOffset ? allWays.filter((way) => way !== 'page') : allWays);
   }
 
   first(): PageRequest {
@@ -87,30 +99,31 @@ export class SinglePager implements Pager {
     return new SinglePager(this.#params, this.#facts);
   }
 
+  /** The leads of the first page are given; those of a probe are only looked at. */
   accepts(): boolean {
     return this.#first === undefined;
   }
 
   next(answer: PagerAnswer): PagerStep {
-    if (this.#first !== undefined) this.#note(answer, this.#first);
+    if (this.#first !== undefined) this.#record(answer, this.#first);
     else if (answer.kind === 'rejected') return nothingNew;
     else this.#first = answer;
     const first = this.#first;
     this.#search ??= this.#tryAll(first);
     const { value, done } = this.#search.next(answer);
-    if (done === true) return this.#confirmed(value);
+    if (done === true) return this.#unlessMoved(value);
     const isWorthMore = this.#hasReacted || first.hints.hasMore === true;
     this.#probes += 1;
     if (this.#probes > (isWorthMore ? mostProbesForMore : mostProbes))
-      return this.#confirmed(judgeLonePage(first, this.#facts, this.#limitEffect));
+      return this.#unlessMoved(judgeLonePage(first, this.#facts, this.#limitEffect));
     return value;
   }
 
-  #note(answer: PagerAnswer, first: PageAnswer): void {
+  #record(answer: PagerAnswer, first: PageAnswer): void {
     const isRepeated = answer.kind === 'answer' && isFirstAgain(answer, first);
     this.#hasReacted ||= !isRepeated;
     if (answer.kind === 'rejected') return;
-    this.#limitEffect.note(answer, first);
+    this.#limitEffect.record(answer, first);
     const isKnown = answer.head.every((record) => this.#isMet(record));
     const isShorter = answer.facts.count < Math.min(first.facts.count, answer.request.limit ?? Infinity);
     if (isRepeated) this.#hasMoved ||= isShorter || !isKnown;
@@ -118,34 +131,40 @@ export class SinglePager implements Pager {
   }
 
   *#tryAll(first: PageAnswer): Search<PagerStep> {
-    const { total, hasMore } = first.hints;
-    this.#limitEffect.total = total;
-    if (total === first.facts.count) this.#tryFirst('offset');
-    if (hasMore === true) this.#tryFirst('behind');
-    for (let [way, ...later] = this.#untried; way !== undefined; [way, ...later] = this.#untried) {
-      this.#untried = later;
+    this.#limitEffect.total = first.hints.total;
+    const ways = this.#sortedWays(first);
+    for (const [i, way] of ways.entries()) {
+      this.#untried = ways.slice(i + 1);
       const step = yield* this.#ways[way](first);
       if (step !== undefined) return step;
-      if (this.#limitEffect.isTotal && this.#limitEffect.total === first.facts.count) break;
+      if (this.#limitEffect.isTotalOfList && this.#limitEffect.total === first.facts.count) break;
     }
     return judgeLonePage(first, this.#facts, this.#limitEffect);
   }
 
-  #tryFirst(way: Probe): void {
-    this.#untried = this.#untried.toSorted((a, b) => Number(b === way) - Number(a === way));
+  /** The last id leads further as a rule where there is more; an offset at the total shows what a total counts that is reached. */
+  #sortedWays({ hints, facts }: PageAnswer): readonly Way[] {
+    const likely: Way[] = [];
+    if (hints.hasMore === true) likely.push('after');
+    if (hints.total === facts.count) likely.push('offset');
+    const untried = this.#untried;
+    return [
+      ...likely.filter((way) => untried.includes(way)),
+      ...untried.filter((way) => !likely.includes(way)),
+    ];
   }
 
-  readonly #ways: Readonly<Record<Probe, (first: PageAnswer) => Search>> = {
+  readonly #ways: Readonly<Record<Way, (first: PageAnswer) => Search>> = {
     page: (first) => this.#tryPage(first),
     offset: (first) => this.#tryOffset(first),
-    older: (first) => this.#tryIds(first, { ids: idNamesBehind.older, times: this.#times(first) }),
-    behind: (first) => this.#tryIds(first, { ids: this.#idNames(first), times: [] }),
+    older: (first) => this.#tryIds(first, { ids: idParams.older, times: this.#times(first) }),
+    after: (first) => this.#tryIds(first, { ids: this.#idNames(first), times: [] }),
     limit: (first) => this.#tryLimit(first),
     time: (first) => this.#tryEarlierTime(first),
   };
 
-  /** Probes of a list that moved meanwhile are no proof. */
-  #confirmed(step: PagerStep): PagerStep {
+  /** Probes of a list that moved meanwhile are no proof: the list is read from its start instead. */
+  #unlessMoved(step: PagerStep): PagerStep {
     if (step.kind === 'complete' && this.#goesFurther) return moreThanPage;
     if (!this.#hasMoved || step.kind === 'page' || step.kind === 'unproven') return step;
     if (step.kind === 'complete' || this.#restarts < mostRestarts) return this.#restart();
@@ -165,7 +184,7 @@ export class SinglePager implements Pager {
   #idNames({ hints }: PageAnswer): readonly string[] {
     const { cursor } = this.#params;
     if (cursor !== undefined) return [cursor];
-    return hints.hasMore === true ? idNamesBehind.behindForMore : idNamesBehind.behind;
+    return hints.hasMore === true ? idParams.afterWithMore : idParams.after;
   }
 
   /** A time leads further only where the page is sorted by it. */
@@ -175,11 +194,10 @@ export class SinglePager implements Pager {
     return isSorted ? this.#params.untilNames : [];
   }
 
-  /** The other ways are left where a parameter is ignored after all. */
   #continueBy(numbering: Numbering, first: PageAnswer): PagerStep {
-    const ignored = probing(this.#params, this.#facts, this.#untried);
-    const pager = pagesBehind({ ...numbering, ignored }, first, this.#facts.overlaps);
-    // The list may have moved since its first page was read: where pages overlap, that is read once more.
+    const whenIgnored = tryOtherWays(this.#params, this.#facts, this.#untried);
+    const pager = pagesAfter({ ...numbering, whenIgnored }, first, this.#facts.overlaps);
+    // The list may have moved during the probes: where pages overlap, its first page is read once more.
     if (pager.movement === 'overlapped') return { kind: 'reread', pager, isRestart: true };
     return continueWith(pager, first);
   }
@@ -187,16 +205,17 @@ export class SinglePager implements Pager {
   *#tryPage(first: PageAnswer): Search {
     const { page: param, firstPage: base } = this.#params;
     const pages: Numbering = { style: 'page', param, base, isBaseUnseen: true };
-    // It is as long as the first one: a shorter one could not be told from leads that arrive.
+    // With the limit of the first page: on a shorter page, the first leads could not be told from leads that arrive.
     const numbered = (number: number): PageRequest =>
       probe({ style: 'page', param, number }, first.request.limit);
     const second = yield numbered(base + 1);
-    const isRefused = second.kind === 'rejected' && second.error.status !== 404;
     if (isFilled(second)) return isFirstAgain(second, first) ? undefined : this.#continueBy(pages, first);
     // Pages may be counted from 0, or an empty page may be what a filter gives.
     const reread = yield numbered(base);
     if (isFilled(reread)) {
       if (!isFirstAgain(reread, first)) return this.#continueBy(pages, first);
+      // A 404 says that there is no second page; another refusal may be for the parameter.
+      const isRefused = second.kind === 'rejected' && second.error.status !== 404;
       return isRefused ? undefined : yield* this.#onlyPage(reread, first);
     }
     // Only the first of pages that are counted from 0 is not empty; a filter leaves that empty as well.
@@ -205,7 +224,7 @@ export class SinglePager implements Pager {
     return yield* this.#tryUnderscore(first);
   }
 
-  /** Leads of a second page may have moved up before that was asked for: then the list is another one now. */
+  /** A second page is empty. Its leads may have moved to the first one just before: then the first page has changed. */
   *#onlyPage(reread: PageAnswer, first: PageAnswer): Search {
     if (!isUnmoved(reread, first)) return this.#restart();
     // All leads of a page of one or two may have arrived between two requests.
@@ -214,7 +233,7 @@ export class SinglePager implements Pager {
     return isUnmoved(newest, first) ? complete('nothing-behind') : listKeptMoving;
   }
 
-  /** A name with `_` before it may take the number where the plain one is taken for a filter (json-server). */
+  /** json-server takes `page` for a filter, and `_page` for the number of a page. */
   *#tryUnderscore(first: PageAnswer, limit?: number): Search {
     const param = '_page';
     const answer = yield probe({ style: 'page', param, number: 2 }, limit);
@@ -230,10 +249,10 @@ export class SinglePager implements Pager {
     const { limit, isLimitGuessed, offset: param = 'offset' } = this.#params;
     const { count } = first.facts;
     const offsets: Numbering = { style: 'offset', param, base: 0 };
-    const behind = probe({ style: 'offset', param, number: count }, limit === undefined ? undefined : 1);
-    // With every name that a limit may have: an answer of one lead shows what else is said where there is more.
-    let answer = yield isLimitGuessed ? { ...behind, limitNames: plainLimitNames } : behind;
-    if (answer.kind === 'rejected' && isLimitGuessed) answer = yield behind;
+    const after = probe({ style: 'offset', param, number: count }, limit === undefined ? undefined : 1);
+    // The limit of 1 is sent under every name that it may have: such an answer shows what the service says where there is more.
+    let answer = yield isLimitGuessed ? { ...after, limitNames: plainLimitNames } : after;
+    if (answer.kind === 'rejected' && isLimitGuessed) answer = yield after;
     const total = answer.kind === 'answer' ? answer.hints.total : undefined;
     if (isFilled(answer)) {
       if (isFirstAgain(answer, first)) return undefined;
@@ -248,10 +267,10 @@ export class SinglePager implements Pager {
     return last.facts.count === 1 ? complete('nothing-behind') : this.#continueBy(offsets, first);
   }
 
-  /** All names of one meaning in one request; where that is rejected, the first one alone. */
+  /** Sends all names of one meaning in one request; where that is rejected, the first one alone. */
   *#tryIds(first: PageAnswer, names: BeforeNames): Search {
     const { overlaps } = this.#facts;
-    const position = positionBehind(names, first.tail, overlaps ? 2 : 1);
+    const position = positionAfter(names, first.tail, overlaps ? 2 : 1);
     if (position === undefined) return undefined;
     const answer = yield probe(position, first.request.limit);
     if (answer.kind === 'rejected') {
@@ -264,15 +283,16 @@ export class SinglePager implements Pager {
     const { count } = answer.facts;
     if (count === 0 || isFirstAgain(answer, first) || namesItself(position, answer)) return undefined;
     const isKnown = this.#isMet(answer.head[0]);
-    const isLastAgain = answer.head.some((record) => isSame(record, first.tail.at(-1)));
-    const isJoined = first.facts.count < 2 ? !isKnown : isLastAgain;
+    const hasLastLead = answer.head.some((record) => isSame(record, first.tail.at(-1)));
+    // The lead before the last one was named: an answer that follows it begins with the last one.
+    const isJoined = first.facts.count < 2 ? !isKnown : hasLastLead;
     if (!isJoined && isKnown) return undefined;
     if (isJoined && answer.head.every((record) => this.#isMet(record)) && count < first.facts.count)
       return answer.hints.hasMore === true ? moreWithoutLeads : complete('nothing-behind');
     return continueWith(new BeforePager(names, overlaps), first);
   }
 
-  /** A limit was honoured by some name, and not by the usual one: it may stand beside a page number with `_` before it. */
+  /** A limit was honoured under some name, and not under the usual one: it may be json-server's `_limit`, which goes with `_page`. */
   *#tryLimit(first: PageAnswer): Search {
     const { isHonoured, isHonouredBySome } = this.#limitEffect;
     return isHonoured || !isHonouredBySome ? undefined : yield* this.#tryUnderscore(first, 1);
@@ -310,17 +330,21 @@ function isFirstAgain({ head }: PageAnswer, first: PageAnswer): boolean {
   return index === 0 || (index > 0 && (following === undefined || isSame(following, first.head[1])));
 }
 
+/**
+ * Shows by answers to requests for fewer leads whether a limit is honoured: under some of the names in the request, or under the name
+ * that was sent with the first page. `shorterSaysMore`: such an answer says that there is more, as the first page does not: that is
+ * the end. A total that becomes smaller with the page counts the page; one that stays counts the list. `total` is the largest one.
+ */
 class LimitEffect {
-  /** By some name; and by the usual one, by which the first page was asked for. */
   isHonouredBySome = false;
   isHonoured = false;
   isIgnored = false;
-  saysMore = false;
+  shorterSaysMore = false;
   isTotalOfPage = false;
-  isTotal = false;
+  isTotalOfList = false;
   total: number | undefined;
 
-  note(answer: PageAnswer, first: PageAnswer): void {
+  record(answer: PageAnswer, first: PageAnswer): void {
     const { limit, limitNames } = answer.request;
     const { count } = answer.facts;
     if (limit === undefined || limit > count || limit >= first.facts.count) return;
@@ -328,19 +352,22 @@ class LimitEffect {
     if (count !== limit) return;
     const { hasMore, next, total, links } = answer.hints;
     this.isTotalOfPage ||= total !== undefined && this.total !== undefined && total < this.total;
-    this.isTotal ||= total !== undefined && total === this.total;
+    this.isTotalOfList ||= total !== undefined && total === this.total;
     if (total !== undefined) this.total = Math.max(total, this.total ?? 0);
     if (!isSame(answer.head[0], first.head[0])) return;
     this.isHonouredBySome = true;
     this.isHonoured ||= limitNames === undefined;
-    this.saysMore ||= hasMore === true || Boolean(next) || links?.has('next') === true;
+    this.shorterSaysMore ||= hasMore === true || Boolean(next) || links?.has('next') === true;
   }
 }
 
-/** A count that is not usual, but as likely a limit as an accident. */
+/** A number at which few services cut their pages, but as likely one of these as an accident. */
 const isRound = (count: number): boolean => count % 10 === 0 || count % 16 === 0;
 
-/** Nothing leads past the page: it is everything where the service's answers, or the run before, show it. */
+/**
+ * Decides whether a page that nothing leads past is everything. What the service says against it comes first, then what it says for
+ * it, then what shows that the page is not cut. Otherwise it may be cut, and the walk is not proven complete.
+ */
 function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect): Complete | Unproven {
   const { hasMore, pages = 1, pageSize } = first.hints;
   const { count } = first.facts;
@@ -349,16 +376,17 @@ function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect)
   const { total = 0 } = effect;
   if (hasMore === true) return unproven('the service says that there is more, and no parameter leads there');
   if (pages > 1) return nothingNew;
+  // A total may count what a filter leaves out.
   if (total > count && !isFiltered) return totalOutOfReach(total, count);
-  const isAsAsked = count === limit && (!effect.isIgnored || count === 1);
-  const isAtCap = isAsAsked || count === pageSize || isUsualCap(count) || isRound(count);
+  const isLimitReached = count === limit && (!effect.isIgnored || count === 1);
+  const isAtCap = isLimitReached || count === pageSize || isUsualCap(count) || isRound(count);
   const isProvenByLimit = effect.isHonoured && count < limit && !isAtCap;
   const isProvenByTotal = total > 0 && total === count && !effect.isTotalOfPage;
   if (isProvenByTotal || isProvenByLimit) return complete('not-paged');
-  if (effect.saysMore && pageSize !== count) return complete('explicit-end');
+  if (effect.shorterSaysMore && pageSize !== count) return complete('explicit-end');
   if (first.hints.pages === 1) return complete('explicit-end');
   if (reachesBack(first, facts)) return complete('reaches-back');
-  const isFew = count < fewest && !isAsAsked && count !== pageSize;
+  const isFew = count < fewest && !isLimitReached && count !== pageSize;
   if (isFew && (total <= count || isFiltered)) return complete('few');
   return unproven(
     `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
@@ -367,7 +395,7 @@ function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect)
   );
 }
 
-/** The newest leads come first, and the oldest one that has to be there is among them. */
+/** The newest leads come first, and the page goes as far back as was asked for, or as the run before had read. */
 function reachesBack({ head, tail }: PageAnswer, { since, hasOldestBefore }: ListFacts): boolean {
   const oldest = oldestOfNewestFirst(tail);
   if (oldest === undefined || readCreatedAt(head[0]?.createdAt) === oldest) return false;
