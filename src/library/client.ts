@@ -1,6 +1,6 @@
 import { parseBaseUrl } from '../config/base-url.ts';
 import { UsageError } from '../errors.ts';
-import { RateGate } from '../service/client/service.ts';
+import { RateGate } from '../service/client/rate-limit.ts';
 import { systemClock } from '../time/clock.ts';
 import {
   checkClientOptions,

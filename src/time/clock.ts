@@ -44,3 +44,23 @@ function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
     else signal?.addEventListener('abort', stop, { once: true });
   });
 }
+
+/**
+ * How far the clock of a service is ahead of the one here, in ms, by the `Date` of an answer; undefined without a `Date`. The answer
+ * was made at some time between `askedAt` and `receivedAt`, which may be far apart: a machine may sleep meanwhile. A time in between
+ * is no drift.
+ */
+export function driftOf(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  askedAt: number,
+  receivedAt: number,
+): number | undefined {
+  const serviceTime = Date.parse(String(headers['date']));
+  if (Number.isNaN(serviceTime)) return undefined;
+  // A cache passes on the `Date` of the service with the time since then (RFC 9111, section 5.1), in seconds.
+  const ageSeconds = Number(/^\d{1,9}$/.exec(String(headers['age']))?.[0] ?? '0');
+  const halfSecond = 500;
+  // `Date` names a whole second, whose middle is the likeliest time.
+  const answeredAt = serviceTime + ageSeconds * 1000 + halfSecond;
+  return Math.min(0, answeredAt - askedAt) + Math.max(0, answeredAt - receivedAt);
+}

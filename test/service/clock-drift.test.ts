@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { driftOf } from '../../src/service/client/service.ts';
+import { driftOf } from '../../src/time/clock.ts';
 
 const headers = { date: 'Thu, 05 Feb 2026 12:00:00 GMT' };
 /** In the middle of that second. */

@@ -2,7 +2,8 @@ import type { HttpAnswer, HttpRequest } from '../../src/http/client/http-client.
 import { commandLine } from '../../src/front.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { Secret } from '../../src/secret.ts';
-import { RateGate, type Service } from '../../src/service/client/service.ts';
+import { RateGate } from '../../src/service/client/rate-limit.ts';
+import type { Service } from '../../src/service/client/service.ts';
 import { FakeClock } from './clock.ts';
 import type { ListedPage } from './moving-service.ts';
 import { memory } from './run.ts';

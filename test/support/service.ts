@@ -7,7 +7,8 @@ import { createAgent } from '../../src/http/client/agent.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { commandLine } from '../../src/front.ts';
 import { Secret } from '../../src/secret.ts';
-import { RateGate, type Service } from '../../src/service/client/service.ts';
+import { RateGate } from '../../src/service/client/rate-limit.ts';
+import type { Service } from '../../src/service/client/service.ts';
 import { FakeClock } from './clock.ts';
 import { freshHome, memory } from './run.ts';
 

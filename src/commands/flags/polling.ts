@@ -1,6 +1,7 @@
 import { DataError, InterruptedError, ServiceError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
-import { longestHoldMs, type Service } from '../../service/client/service.ts';
+import { longestHoldMs } from '../../service/client/rate-limit.ts';
+import type { Service } from '../../service/client/service.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
 import type { Unproven } from '../../service/pagers/pager.ts';
 import { ComeBackError } from '../../service/client/retry.ts';

@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../json/exact.ts';
+import type { Clock } from '../../time/clock.ts';
 import { parseDuration } from '../../time/time-text.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -115,4 +116,30 @@ function sentenceWaitMs(text: string, clocks: Clocks): number | undefined {
     ) ?? [];
   const size = { ms: 1, milli: 1, m: 60_000, h: 3_600_000 }[unit?.toLowerCase() ?? ''];
   return size === undefined ? waitIn(count, clocks) : Number(count) * size;
+}
+
+/** No `Retry-After` holds requests back for longer, in ms: a number beyond a day was mostly not meant as seconds. */
+export const longestHoldMs = 24 * 3_600_000;
+
+/** Holds all requests to one origin back for as long as an answer to any of them asked to wait; by the monotonic clock. */
+export class RateGate {
+  readonly #clock: Clock;
+  #until = -Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  hold(ms: number): void {
+    this.#until = Math.max(this.#until, this.#clock.steady() + Math.min(ms, longestHoldMs));
+  }
+
+  /** Milliseconds until requests may go out; 0 or less: now. */
+  get waitMs(): number {
+    return this.#until - this.#clock.steady();
+  }
+
+  async pass(signal: AbortSignal): Promise<void> {
+    for (let wait = this.waitMs; wait > 0; wait = this.waitMs) await this.#clock.sleep(wait, signal);
+  }
 }

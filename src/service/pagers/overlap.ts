@@ -4,18 +4,19 @@ import { ask, complete, isSame, probe, endOf, switchTo } from './pager.ts';
 import type { Evidence, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { start, type NumberPosition } from './position.ts';
 
+/** A request for a part of the list. `begin`: how many places are before it; `limit`: undefined: that of the first page. */
 interface Window {
   readonly position: NumberPosition;
   readonly limit: number | undefined;
   readonly begin: number;
 }
 
-/** Shorter pages do not overlap: a second reading would cost as much, or most of a page would be known. */
+/** Shorter pages do not overlap: most of each would be known, and a second reading costs no more. */
 const fewestToOverlap = { page: 30, offset: 2 };
 
 /**
- * The way through a counted list that its first page allows: with overlap where its records have ids and a page is long
- * enough, and page by page where a total counts them.
+ * The pager for what comes after the first page of a list that counts. Pages overlap where records have ids and a page is long enough.
+ * Page numbers overlap at a cost (other sizes are requested): where a total shows that nothing moves, they do so only once it changes.
  */
 export function pagesAfter(numbering: Numbering, first: PageAnswer, overlaps: boolean): Pager {
   const { facts, hints, tail } = first;
@@ -37,7 +38,7 @@ export function pagesFrom(position: NumberPosition, firstPage: number): Pager {
   return new NumberedPager(counted, length).resumeAt((number - base) / length, size);
 }
 
-/** A page whose begin lies within what was read: its number from 0, its size, and the places of the list before it. */
+/** A window that is a page: its number from 0, its size, and how many places are before it. */
 interface PageWindow {
   readonly page: number;
   readonly limit: number;
@@ -45,10 +46,10 @@ interface PageWindow {
 }
 
 /**
- * The page that begins at least `overlap` records before the end of what was read, and ends furthest after it: of all
- * sizes up to `largest`. Page numbers count from 0; `leastPage` is the smallest one that may be used.
+ * Gives, of all sizes up to `largest`, the page that ends furthest, and begins at least `overlap` records before the `covered` places end. A
+ * page begins at a multiple of its size, so that sizes differ in where they let it begin. `leastPage`: the smallest number allowed.
  */
-export function windowAfter(covered: number, largest: number, overlap = 1, leastPage = 0): PageWindow {
+export function pageWindowAfter(covered: number, largest: number, overlap = 1, leastPage = 0): PageWindow {
   const latest = Math.max(0, covered - overlap);
   let best: PageWindow = { page: 0, limit: largest, begin: 0 };
   let end = 0;
@@ -64,10 +65,21 @@ export function windowAfter(covered: number, largest: number, overlap = 1, least
 /** The numbers of records by which a window overlaps the one before it: more where leads were seen to go. */
 const overlapSizes = [1, 8, 32];
 
+/** A record that moved farther between two requests, in places: the windows are not parts of one list. */
+const farthestMove = 32;
+
+const mostIdleWindows = 2;
+
 /**
  * A window begins with the last record of the one before it, so that a list which moves shows it. A record that went
- * puts an unknown one there: the overlap grows. A record that was inserted puts one there that stood further up: where the
+ * puts an unknown one there: the overlap grows. A record that was inserted puts one there that was before it: where the
  * start of the list does not explain all insertions, an unread lead may have moved up, and the list is read again.
+ *
+ * In the phase `windows`, the list is read to its end. If records were inserted, the phase `start` requests the start of the list, and
+ * `last window` the end of the list once more, to see that nothing moved meanwhile.
+ *
+ * `#window` is the window that was requested last; undefined while only the first page was. `#joined` is the last page that continued
+ * the list, `#covered` the number of places up to its end, `#tail` its last records, and `#tailBegin` the place of the first of these.
  */
 class OverlapPager implements Pager {
   readonly movement = 'overlapped';
@@ -79,18 +91,23 @@ class OverlapPager implements Pager {
   #tail: readonly ScannedRecord[] = [];
   #tailBegin = 0;
   #joined: PageAnswer | undefined;
-  #places = 0;
+  #covered = 0;
   #largest = 0;
-  #isProven = false;
-  #widened = 0;
+  /** A window continued the list: the service honours the numbers, and the sizes of pages. */
+  #isHonoured = false;
+  /** The index in `overlapSizes`; beyond them, half a page overlaps. */
+  #overlapStep = 0;
+  /** The window was requested because the one before it did not continue the list: a record had gone. */
   #isWidening = false;
   #inserted = 0;
+  /** Leads moved in a way that windows cannot tell: at its end, the list is read again. */
   #isUnclear = false;
   #isParallel = false;
-  #idle = 0;
+  #idleWindows = 0;
+  /** Insertions that the start of the list has shown, and the end that they were in the way of. */
   #explained = 0;
   #evidence: Evidence = 'nothing-behind';
-  /** The id of the last record that the run before has read, until it comes. */
+  /** In a resumed walk, the id of the last record that was read before, until that record comes. */
   #expectedId: string | undefined;
 
   constructor(numbering: Numbering) {
@@ -98,10 +115,10 @@ class OverlapPager implements Pager {
   }
 
   resumeAt(stored: NonNullable<NumberPosition['window']>, limit: number | undefined): this {
-    this.#places = stored.covered;
+    this.#covered = stored.covered;
     this.#largest = stored.largest;
     this.#inserted = stored.inserted;
-    this.#isProven = true;
+    this.#isHonoured = true;
     this.#limit = limit;
     this.#expectedId = stored.last;
     return this;
@@ -118,16 +135,16 @@ class OverlapPager implements Pager {
   accepts(_: PageRequest, first: ScannedRecord, isEarly: boolean): boolean {
     if (this.#phase !== 'windows' || this.#tail.length === 0) return true;
     const moved = this.#displacement(first);
-    // It is asked for again, and what moved may have moved back meanwhile.
+    // The window will be requested once more, and what moved may have moved back until then.
     if (isEarly && moved !== 0) this.#isUnclear = true;
-    if (isEarly || !this.#isProven) return moved === 0;
-    return moved !== undefined && Math.abs(moved) <= Math.max(32, this.#largest / 2);
+    if (isEarly || !this.#isHonoured) return moved === 0;
+    return moved !== undefined && Math.abs(moved) <= Math.max(farthestMove, this.#largest / 2);
   }
 
   next(answer: PagerAnswer): PagerStep {
     if (answer.kind === 'rejected') {
       if (this.#phase !== 'windows') return this.#reread();
-      return this.#isProven ? this.#widen() : this.#withoutOverlap();
+      return this.#isHonoured ? this.#widen() : this.#withoutOverlap();
     }
     if (this.#phase === 'start') return this.#afterStart(answer);
     if (this.#phase === 'last window') return this.#afterLastWindow(answer);
@@ -137,11 +154,11 @@ class OverlapPager implements Pager {
 
   ahead(_: PageRequest, many: number): PageRequest[] {
     const requests: PageRequest[] = [];
-    if (!this.#isProven || this.#window === undefined || this.#phase !== 'windows') return requests;
+    if (!this.#isHonoured || this.#window === undefined || this.#phase !== 'windows') return requests;
     this.#isParallel = true;
     let { begin, limit } = this.#window;
     for (let i = 0; i < many; i += 1) {
-      const window = this.#windowAfter(begin + (limit ?? this.#largest));
+      const window = this.#nextWindow(begin + (limit ?? this.#largest));
       if (window.begin <= begin) break;
       requests.push(this.#request(window));
       ({ begin, limit } = window);
@@ -150,23 +167,24 @@ class OverlapPager implements Pager {
   }
 
   #overlap(): number {
-    return overlapSizes[this.#widened] ?? Math.max(1, Math.floor(this.#largest / 2));
+    return overlapSizes[this.#overlapStep] ?? Math.max(1, Math.floor(this.#largest / 2));
   }
 
-  #windowAfter(places: number): Window {
+  #nextWindow(covered: number): Window {
     if (this.#numbering.style === 'offset') {
-      const begin = Math.max(0, places - this.#overlap());
+      const begin = Math.max(0, covered - this.#overlap());
       return { position: positionAt(this.#numbering, begin), limit: undefined, begin };
     }
-    // No service that ignores the size gives such records on its third page.
-    const { page, ...window } = windowAfter(places, this.#largest, this.#overlap(), this.#isProven ? 0 : 2);
+    // The third page begins within the first one only for a service that honours the smaller size: that shows it.
+    const leastPage = this.#isHonoured ? 0 : 2;
+    const { page, ...window } = pageWindowAfter(covered, this.#largest, this.#overlap(), leastPage);
     return { position: positionAt(this.#numbering, page), ...window };
   }
 
   #request({ position, limit }: Window): PageRequest {
-    const last = this.#tail[this.#places - 1 - this.#tailBegin] ?? this.#tail.at(-1);
+    const last = this.#tail[this.#covered - 1 - this.#tailBegin] ?? this.#tail.at(-1);
     const window = {
-      covered: this.#places,
+      covered: this.#covered,
       last: last?.id ?? '',
       largest: this.#largest,
       inserted: this.#inserted,
@@ -175,7 +193,7 @@ class OverlapPager implements Pager {
   }
 
   #askNext(): PageRequest {
-    this.#window = this.#windowAfter(this.#places);
+    this.#window = this.#nextWindow(this.#covered);
     return this.#request(this.#window);
   }
 
@@ -183,7 +201,7 @@ class OverlapPager implements Pager {
     const { count } = answer.facts;
     this.#first = answer;
     this.#limit = answer.request.limit;
-    this.#places = count;
+    this.#covered = count;
     this.#largest = count;
     this.#join(answer, 0);
     if (count === 0) return complete('empty');
@@ -196,10 +214,10 @@ class OverlapPager implements Pager {
     const { begin = 0, limit } = this.#window ?? {};
     const [head] = answer.head;
     const moved = head === undefined || answer.isSkipped ? undefined : this.#displacement(head);
-    if (!this.#isProven && (moved !== 0 || count > (limit ?? count))) return this.#withoutOverlap();
+    if (!this.#isHonoured && (moved !== 0 || count > (limit ?? count))) return this.#withoutOverlap();
     if (moved === undefined) return this.#widen();
-    this.#isProven = true;
-    // A window that was asked for because a record had gone has to begin with one that stands further up than it did.
+    this.#isHonoured = true;
+    // A record had gone before this window: its first record has to be further up the list than it was.
     if (this.#isWidening && moved >= 0) this.#isUnclear = true;
     // Several changes between pages that were requested together may hide each other.
     if (this.#isParallel && (moved !== 0 || this.#isWidening)) this.#isUnclear = true;
@@ -207,13 +225,13 @@ class OverlapPager implements Pager {
     this.#inserted += Math.max(0, moved);
     const longest = this.#largest;
     this.#largest = Math.max(longest, count);
-    this.#places = begin + this.#knownFrom(answer.head, begin - moved - this.#tailBegin) + answer.fresh;
+    this.#covered = begin + this.#knownCount(answer.head, begin - moved - this.#tailBegin) + answer.fresh;
     this.#join(answer, begin);
     const evidence = endOf(answer, begin + count, Math.min(longest, limit ?? longest));
     if (evidence !== undefined) return this.#finish(evidence);
-    this.#idle = answer.fresh === 0 ? this.#idle + 1 : 0;
+    this.#idleWindows = answer.fresh === 0 ? this.#idleWindows + 1 : 0;
     const isFull = count >= Math.min(limit ?? this.#largest, this.#largest);
-    if (answer.fresh > 0 || (isFull && this.#idle <= 2)) return this.#askNext();
+    if (answer.fresh > 0 || (isFull && this.#idleWindows <= mostIdleWindows)) return this.#askNext();
     return isFull ? this.#reread() : this.#finish('nothing-behind');
   }
 
@@ -223,15 +241,15 @@ class OverlapPager implements Pager {
     if (index < 0) return this.#widen();
     this.#expectedId = undefined;
     this.#isWidening = false;
-    this.#inserted += Math.max(0, begin + index - (this.#places - 1));
-    this.#places = begin + answer.facts.count;
+    this.#inserted += Math.max(0, begin + index - (this.#covered - 1));
+    this.#covered = begin + answer.facts.count;
     this.#join(answer, begin);
-    const evidence = endOf(answer, this.#places);
+    const evidence = endOf(answer, this.#covered);
     if (evidence !== undefined) return this.#finish(evidence);
     return answer.facts.count === index + 1 ? this.#finish('nothing-behind') : this.#askNext();
   }
 
-  /** By how many places a record has moved since it was read: down where others were inserted before it. */
+  /** By how many places the first record of the window has moved down since it was read; negative: up; undefined: it was not read. */
   #displacement(first: ScannedRecord): number | undefined {
     const expected = (this.#window?.begin ?? 0) - this.#tailBegin;
     if (isSame(this.#tail[expected], first)) return 0;
@@ -239,7 +257,7 @@ class OverlapPager implements Pager {
     return index < 0 ? undefined : expected - index;
   }
 
-  #knownFrom(head: readonly ScannedRecord[], from: number): number {
+  #knownCount(head: readonly ScannedRecord[], from: number): number {
     let count = 0;
     while (count < head.length && isSame(head[count], this.#tail[from + count])) count += 1;
     return count;
@@ -251,12 +269,13 @@ class OverlapPager implements Pager {
     this.#tailBegin = begin + answer.facts.count - answer.tail.length;
   }
 
+  /** Requests the next window once more with a larger overlap, until it begins earlier than the last one. */
   #widen(): PagerStep {
     this.#isWidening = true;
     const { begin = 0 } = this.#window ?? {};
-    if (this.#widened >= overlapSizes.length) return this.#reread();
-    do this.#widened += 1;
-    while (this.#widened < overlapSizes.length && this.#windowAfter(this.#places).begin >= begin);
+    if (this.#overlapStep >= overlapSizes.length) return this.#reread();
+    do this.#overlapStep += 1;
+    while (this.#overlapStep < overlapSizes.length && this.#nextWindow(this.#covered).begin >= begin);
     return this.#askNext();
   }
 
@@ -274,7 +293,7 @@ class OverlapPager implements Pager {
     return probe(start, this.#limit);
   }
 
-  /** The start of the list explains what was inserted where the list continues behind it as it was read. */
+  /** The start of the list explains the insertions where the list continues after them with the record that it began with. */
   #afterStart({ leadingFresh, head }: PageAnswer): PagerStep {
     if (this.#joined === undefined || !isSame(head[leadingFresh], this.#first?.head[0]))
       return this.#reread();
