@@ -14,10 +14,12 @@ const mostReadings = 3;
 export type ReadingFate = 'finished' | 'broken off' | 'discarded';
 
 /**
- * Counts of one page. A record is new where neither this walk nor an interrupted one had met it, fresh where this reading had not
- * met it, and repeated otherwise. The leading records of a kind are those before the first of the other kind. `withoutId`: new ones
- * without an id; `identified`: all with one. `hash` depends on the ids, or the bytes where there is no id, and on their order.
- * `isFruitful`: some lead is new, or is met for the first time by a walk that knows it from an earlier one.
+ * Counts of one page. The leading records of a kind are those before the first one of another kind.
+ * - new: neither this walk nor an interrupted run before it had met the record; `withoutId` counts the new ones without an id
+ * - fresh: this reading had not met it; repeated: it had
+ * - `identified`: the record has an id
+ * - `isFruitful`: some lead is new, or known from an earlier run and met by the first reading of this walk
+ * - `hash`: depends on the ids, or the bytes where there is no id, and on their order
  */
 class PageTally {
   readonly newRecords: ScannedRecord[] = [];
@@ -33,10 +35,12 @@ class PageTally {
 }
 
 /**
- * A reading, as far as it went. `pass`: that of the `IdSet` in which its ids are added. `isResumed`: it begins where an interrupted
- * run stopped. `answers`: its pages, empty answers and rejections. `met`: its different records; `added`: the new ones of these;
- * `metLater`: those that came once more in later readings. `isParallel`: pages were requested together, so that their order does not
- * say when the list moved.
+ * A reading, as far as it went.
+ * - `pass`: the pass of the `IdSet` in which its ids are added
+ * - `isResumed`: it begins where an interrupted run stopped, not at the start of the list
+ * - `answers`: its pages, empty answers and rejections
+ * - `met`: its different records; `added`: the new ones of these; `metLater`: those that came once more in later readings
+ * - `isParallel`: pages were requested together, so that their order does not say when the list moved
  */
 class Reading {
   readonly pass: number;
@@ -86,28 +90,34 @@ interface Totals {
  * Compares the readings of a list whose positions count records. Where a record goes while the list is read, the next ones move up by
  * a place, and one may pass from a page that is still to come to one that was read. So the list is read again, until a total is met,
  * two readings are the same, or later readings have met all of an earlier one. The walk begins each page, adds its records, and ends it.
+ *
+ * Of the whole walk:
+ * - `firstPass`: the pass of its first reading; ids that the walk has met belong to this pass or a later one
+ * - `#metInAnyReading`: the number of different records of all readings together
+ * - `#firstTotal`: the first number of all leads that any answer told
+ * - `#finished`: the readings before the current one that came to an end, since one was discarded
+ * - `#unconfirmedEnd`: the end that the last of these came to
+ * - `#readingCount`: the current reading, and those before it that were not discarded
+ * - `duplicates`: records that came a second time in one reading
+ *
+ * Of the current reading, and reset by `begin`:
+ * - `#totals`: what its answers count
+ * - `#hashBefore`, `#tailBefore`: the hash and the last records of the page before the current one
+ * - `#firstRecord`: the record with which the list began when that was read last
  */
 export class Readings {
   readonly #ids: IdSet;
   readonly #unidentified = new UnidentifiedRecords();
-  /** The pass of the first reading: ids that this walk has met belong to it or to a later one. */
   readonly firstPass: number;
   readonly #resumedTotals: Position['totals'];
-  /** Different records that the readings of this walk have met together. */
   #metInAnyReading = 0;
-  /** The first total of the walk, whichever reading it came in. */
   #firstTotal: number | undefined;
   #current: Reading;
-  /** Readings before the current one that came to an end, since the last one that was discarded. */
   #finished: Reading[] = [];
-  /** The current reading, and those before it that were not discarded. */
   #readingCount = 1;
-  /** Records that came a second time in one reading, in all readings together. */
   duplicates = 0;
-  /** The end of the last finished reading, which the current one may confirm. */
   #unconfirmedEnd: Complete = complete('nothing-behind');
   #page = new PageTally();
-  // These belong to the current reading: its totals, the page before the current one, and the record at the start of the list.
   #totals: Totals | undefined;
   #hashBefore: number | undefined;
   #tailBefore: readonly ScannedRecord[] = [];

@@ -3,14 +3,8 @@ import { passes } from './network-failure.ts';
 
 type AnswerHead = Pick<HttpAnswer, 'status' | 'headers'>;
 
-/** A kind of failure decides the exit code, and whether another try may help. */
-export type FailureKind =
-  | 'gateway'
-  | 'key'
-  | 'rate-limit'
-  /** The service fails, and may not fail the next time. */
-  | 'passing'
-  | 'other';
+/** The kind decides the exit code, and whether another try may help. `passing`: the service fails, and may not fail the next time. */
+export type FailureKind = 'gateway' | 'key' | 'rate-limit' | 'passing' | 'other';
 
 /** The kind of an answer whose status says that it failed. `text`: the service's message; `body`: its first bytes as text. */
 export function kindByStatus(

@@ -153,7 +153,6 @@ export const totalNames = names(
 /** Some services call the total so, others the length of the page: only a number that is larger than the page is a total. */
 export const countNames = names('count items');
 
-/** Objects and arrays in which an answer describes its page. */
 export const nestingNames = names(
   'meta pagination paging pageinfo page pages links cursor cursors responsemetadata info additionaldata hits',
 );

@@ -78,8 +78,15 @@ const mostIdleWindows = 2;
  * In the phase `windows`, the list is read to its end. If records were inserted, the phase `start` requests the start of the list, and
  * `last window` the end of the list once more, to see that nothing moved meanwhile.
  *
- * `#window` is the window that was requested last; undefined while only the first page was. `#joined` is the last page that continued
- * the list, `#covered` the number of places up to its end, `#tail` its last records, and `#tailBegin` the place of the first of these.
+ * - `#window`: the window that was requested last; undefined while only the first page was
+ * - `#joined`: the last page that continued the list; `#covered`: the number of places up to its end
+ * - `#tail`: the last records of that page; `#tailBegin`: the place of the first of these
+ * - `#isHonoured`: a window has continued the list, so that the service honours numbers and sizes
+ * - `#isWidening`: the window overlaps more, because the one before it did not continue the list
+ * - `#overlapStep`: the index in `overlapSizes`, beyond which half a page overlaps
+ * - `#isUnclear`: leads moved in a way that windows cannot tell, and the list is read again at its end
+ * - `#explained`: the insertions that the start of the list has shown; `#evidence`: the end that waits for them
+ * - `#expectedId`: in a resumed walk, the id of the last record that was read before, until it comes
  */
 class OverlapPager implements Pager {
   readonly movement = 'overlapped';
@@ -93,21 +100,15 @@ class OverlapPager implements Pager {
   #joined: PageAnswer | undefined;
   #covered = 0;
   #largest = 0;
-  /** A window continued the list: the service honours the numbers, and the sizes of pages. */
   #isHonoured = false;
-  /** The index in `overlapSizes`; beyond them, half a page overlaps. */
   #overlapStep = 0;
-  /** The window was requested because the one before it did not continue the list: a record had gone. */
   #isWidening = false;
   #inserted = 0;
-  /** Leads moved in a way that windows cannot tell: at its end, the list is read again. */
   #isUnclear = false;
   #isParallel = false;
   #idleWindows = 0;
-  /** Insertions that the start of the list has shown, and the end that they were in the way of. */
   #explained = 0;
   #evidence: Evidence = 'nothing-behind';
-  /** In a resumed walk, the id of the last record that was read before, until that record comes. */
   #expectedId: string | undefined;
 
   constructor(numbering: Numbering) {

@@ -65,6 +65,10 @@ export const tryOtherWays =
  * Pages on from a page that names no next one: it may be the whole list, or the service pages by a parameter that has to be found.
  * One way after another is tried, and the pager of the first way that brings other leads is switched to. Where none does,
  * `judgeLonePage` decides whether the page is everything.
+ *
+ * - `#hasReacted`: some answer was not the first page once more, so that the service reads some parameter
+ * - `#hasMoved`: the first page came once more with other leads, or fewer
+ * - `#goesFurther`: an answer that is not the first page held a lead that the first page lacks
  */
 export class SinglePager implements Pager {
   readonly movement = 'anchored';
@@ -76,11 +80,8 @@ export class SinglePager implements Pager {
   #first: PageAnswer | undefined;
   #search: Search<PagerStep> | undefined;
   #probes = 0;
-  /** Some answer was not the first page once more: the service reads some parameter. */
   #hasReacted = false;
-  /** The first page came once more with other leads, or fewer. */
   #hasMoved = false;
-  /** An answer that is not the first page held a lead that the first page lacks. */
   #goesFurther = false;
 
   constructor(params: RequestParams, facts: ListFacts, ways?: readonly Way[], restarts = 0) {
@@ -331,9 +332,11 @@ function isFirstAgain({ head }: PageAnswer, first: PageAnswer): boolean {
 }
 
 /**
- * Shows by answers to requests for fewer leads whether a limit is honoured: under some of the names in the request, or under the name
- * that was sent with the first page. `shorterSaysMore`: such an answer says that there is more, as the first page does not: that is
- * the end. A total that becomes smaller with the page counts the page; one that stays counts the list. `total` is the largest one.
+ * Shows by the answers to requests for fewer leads what the limit does.
+ * - `isHonoured`: as many leads came, under the name that was also sent with the first page; `isHonouredBySome`: under some name
+ * - `shorterSaysMore`: a shorter page says that there is more; the first page does not, so that it is the end of the list
+ * - `isTotalOfPage`: the total became smaller with the page; `isTotalOfList`: it stayed the same
+ * - `total`: the largest total that came
  */
 class LimitEffect {
   isHonouredBySome = false;
