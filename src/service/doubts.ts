@@ -9,17 +9,24 @@ import { isCounting, start, type Position } from './pagers/position.ts';
 import { asksForPart } from './pagers/request-params.ts';
 import type { Readings } from './readings.ts';
 
-/** A list of one page is proven by that page itself in these ways. */
+/** Evidence that one page gives by itself. */
 const provenByPage: readonly string[] = ['not-paged', 'few', 'reaches-back'];
 
+/** Leads of an earlier run, one of which has to come: on any page, or else only where the list is read from its start. */
 interface ExpectedLeads {
   readonly has: (id: string) => boolean;
-  /** They may come on any page; otherwise only where the list is read from its start. */
   readonly isOnAnyPage: boolean;
   readonly missing: Unproven;
 }
 
-/** Collects what speaks against the end that a pager names: failures, partial answers, totals, and leads of earlier runs that do not come. */
+/**
+ * Collects what speaks against the end that a pager names. The walk shows it the leads of each page (`meet`), then the answer
+ * (`record`), and at last the end (`reviewEnd`), which is replaced by the reason where leads may be missing.
+ * - `#failure`: a failure or a partial answer that some page told
+ * - `#expected`: leads that an earlier run had, and that are asked for again
+ * - `#metBefore`: how many leads interrupted runs have met; undefined where that is not known
+ * - `#isOnePage`: no answer but the first has brought fresh leads; `#isEmpty`: none has brought any
+ */
 export class Doubts {
   readonly facts: ListFacts;
   readonly #source: PageSource;
@@ -30,16 +37,15 @@ export class Doubts {
   readonly #from: Position;
   readonly #isFiltered: boolean;
   readonly #metBefore: number | undefined;
-  /** Leads that an earlier run had: one of them has to come where they are asked for. */
   readonly #expected: ExpectedLeads | undefined;
   #first: PageAnswer | undefined;
   #isStartRead = false;
-  #sign: Unproven | undefined;
+  #failure: Unproven | undefined;
   #isOnePage = true;
   #isEmpty = true;
   #isExpectedMet = false;
 
-  /** `isListed`: whether the service lists such a lead where it is not asked for a status or a category. */
+  /** `isListed`: asks the service whether it lists such a lead where it is not asked for a status or a category. */
   constructor(
     source: PageSource,
     options: ListingOptions & { readonly seen: IdSet },
@@ -57,12 +63,12 @@ export class Doubts {
     this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
     const isCounted = interruptedRun !== undefined && interruptedRun.isPart !== true;
     this.#metBefore = isCounted ? Math.min(interruptedRun.size, ids.size) : undefined;
-    const isAsked =
+    const mayStillCome =
       from.style === 'start' || options.goesBackToStart === true || from.lacksRunBefore === true;
-    const [oldest] = isAsked ? expectedIds : [];
-    if (oldest !== undefined) this.#expected = runBefore(expectedIds);
+    const [oldest] = mayStillCome ? expectedIds : [];
+    if (oldest !== undefined) this.#expected = leadsOfRunBefore(expectedIds);
     else if (interruptedRun !== undefined && interruptedRun.size > 0)
-      this.#expected = interrupted(interruptedRun, (id) => this.#isMet(id));
+      this.#expected = leadsOfInterruptedRun(interruptedRun, (id) => this.#isMet(id));
     this.facts = {
       overlaps: options.readsOnce !== true,
       isMet: (record) => readings.isMet(record),
@@ -77,12 +83,12 @@ export class Doubts {
     return this.#ids.isMetSince(id, this.#readings.firstPass);
   }
 
-  note(answer: PageAnswer): void {
+  record(answer: PageAnswer): void {
     const { facts, fresh } = answer;
     this.#first ??= answer;
     if (facts.count > 0) this.#isEmpty = false;
     if (fresh > 0 && answer !== this.#first) this.#isOnePage = false;
-    this.#sign ??= failedAnswer(facts, this.#first.facts) ?? partialAnswer(facts);
+    this.#failure ??= failedAnswer(facts, this.#first.facts) ?? partialAnswer(facts);
   }
 
   meet(leads: readonly RawLead[], isStart: boolean): void {
@@ -96,33 +102,39 @@ export class Doubts {
     return id !== undefined && this.#expected?.has(id) === true;
   }
 
-  async against(end: Completion, answer: PagerAnswer): Promise<Completion> {
+  async reviewEnd(end: Completion, answer: PagerAnswer): Promise<Completion> {
+    // A page that may be cut is a mere guess: a sign in the answers says more.
     const isCut = end.kind === 'unproven' && end.reason.kind === pageMayBeCut;
     if (end.kind === 'unproven' && !isCut) return end;
-    if (this.#sign !== undefined) return this.#sign;
+    if (this.#failure !== undefined) return this.#failure;
     const isLone = end.kind === 'complete' && provenByPage.includes(end.evidence);
     if (isLone && this.#readings.isShortOfOthers) return listKeptMoving;
-    const unread = this.#unread(end, answer);
-    if (unread !== undefined) {
-      if (end.kind !== 'complete' || end.evidence !== 'affirmed') return unread;
-      const { service } = this.#source;
-      const advice = `if it does: ${service.front.set('api.pagination', 'auto')}`;
-      const note = `${unread.reason.message}, and api.pagination is none; ${advice}`;
-      service.messages.note('silent', note, true);
-    }
+    const unread = this.#unreadSign(end, answer);
+    const isAffirmed = end.kind === 'complete' && end.evidence === 'affirmed';
+    if (unread !== undefined && !isAffirmed) return unread;
+    if (unread !== undefined) this.#noteAgainstSetting(unread);
     if (end.kind === 'unproven') return end;
     const isOpaque = this.#from.style !== 'start' && !isCounting(this.#from);
     // Some services answer a cursor that they do not know any more with an empty page.
     if (this.#options.goesBackToStart === true && isOpaque && !this.#isStartRead && this.#isEmpty)
       return unproven('nothing came where an earlier run had stopped');
-    const missing = await this.#missing();
+    const missing = await this.#missingLeads();
     if (missing !== undefined) return missing;
     const isPart = this.#isFiltered || asksForPart(this.#source.params);
     return (isPart ? undefined : this.#readings.contraryTotal()) ?? end;
   }
 
-  /** Only silence, or the setting of a person, ends a list of one page: what its answer says beside its leads counts. */
-  #unread(end: Completion, answer: PagerAnswer): Unproven | undefined {
+  #noteAgainstSetting({ reason }: Unproven): void {
+    const { messages, front } = this.#source.service;
+    const advice = `if it does: ${front.set('api.pagination', 'auto')}`;
+    messages.note('silent', `${reason.message}, and api.pagination is none; ${advice}`, true);
+  }
+
+  /**
+   * A sign of more leads that the walk could not read. It is looked for where no statement of the service ends the list, but only its
+   * silence or a person's setting.
+   */
+  #unreadSign(end: Completion, answer: PagerAnswer): Unproven | undefined {
     if (answer.kind !== 'answer' || this.#first === undefined) return undefined;
     const isNextMissing = end.kind === 'complete' && end.isNextMissing === true;
     const isProbed = answer.request.isProbe === true && this.#isOnePage;
@@ -133,36 +145,36 @@ export class Doubts {
       (end.evidence === 'nothing-behind' && isProbed);
     if (!isSilent) return undefined;
     const { params, query } = this.#source;
-    // A number of all leads says nothing of those since a time, which are one page each day.
-    const isOfAll = isNextMissing && query.since !== undefined && params.since !== undefined;
-    const isCounted = !this.#isFiltered && !isOfAll && !params.isTotalEstimate;
+    // A walk that asks for the leads since a time is often one page, while the total may still count all leads.
+    const isTotalOfAll = isNextMissing && query.since !== undefined && params.since !== undefined;
+    const isCounted = !this.#isFiltered && !isTotalOfAll && !params.isTotalEstimate;
     const { facts } = this.#isStartRead ? this.#first : answer;
     return unreadSign({ params, facts, met: isCounted ? this.#met : undefined, isNextMissing });
   }
 
-  /** Different leads, with those before the place where an interruptedRun walk continues; undefined where these are not known. */
+  /** Different leads, with those before the place where a resumed walk continues; undefined where these were not counted. */
   get #met(): number | undefined {
     if (this.#isStartRead) return this.#first?.facts.count;
     return this.#metBefore === undefined ? undefined : this.#metBefore + this.#readings.added;
   }
 
-  async #missing(): Promise<Unproven | undefined> {
+  async #missingLeads(): Promise<Unproven | undefined> {
     if (this.#expected === undefined || this.#isExpectedMet) return undefined;
     if (!this.#isStartRead && !this.#expected.isOnAnyPage) return undefined;
     const isListed = this.#isFiltered && (await this.#isListed((lead) => this.#isExpected(lead)));
     return isListed ? undefined : this.#expected.missing;
   }
 
-  /** The position where a resumed run may continue; undefined where the pages up to here have to be read once more. */
+  /** The position to store for a run that may resume; undefined where the pages up to here have to be read once more. */
   storable(position: Position, withoutId: number): Position | undefined {
-    if (this.#sign !== undefined) return undefined;
+    if (this.#failure !== undefined) return undefined;
     const mayGoBack = this.#options.goesBackToStart === true && withoutId === 0;
     const lacksRunBefore = !mayGoBack && this.#expected?.isOnAnyPage === true && !this.#isExpectedMet;
     return lacksRunBefore ? { ...position, lacksRunBefore } : position;
   }
 }
 
-function runBefore(overlap: readonly string[]): ExpectedLeads {
+function leadsOfRunBefore(overlap: readonly string[]): ExpectedLeads {
   const ids = new Set(overlap);
   const message =
     ids.size === 1
@@ -172,8 +184,8 @@ function runBefore(overlap: readonly string[]): ExpectedLeads {
   return { has: (id) => ids.has(id), isOnAnyPage: true, missing: unproven(message, hint) };
 }
 
-/** Leads of an interrupted run, which stand before the place where it stopped, and may be gone from there. */
-function interrupted(
+/** These are before the place where the run stopped. `has` may be the set of ids that this walk fills: what it has met itself does not count. */
+function leadsOfInterruptedRun(
   { size, has }: NonNullable<ListingOptions['interruptedRun']>,
   isMet: (id: string) => boolean,
 ): ExpectedLeads {

@@ -253,7 +253,7 @@ class Walk {
     if (step.kind === 'reread')
       step = this.#reread(step.pager, step.isRestart === true ? 'discarded' : 'broken off');
     if (step.kind === 'page') return this.#endOfBudget() ?? step;
-    return this.#doubts.against(step, answer);
+    return this.#doubts.reviewEnd(step, answer);
   }
 
   #stepOfPager(answer: PagerAnswer): DirectStep {
@@ -270,7 +270,7 @@ class Walk {
       return;
     }
     const { request, facts, hints, isSkipped } = answer;
-    this.#doubts.note(answer);
+    this.#doubts.record(answer);
     if (facts.count === 0 && isOpaque(request.position)) this.#emptyPages += 1;
     if (this.#heldStep !== undefined) readings.endLook(answer);
     else if (isSkipped) readings.recordTotal(answer);
