@@ -150,7 +150,8 @@ class Walk {
       for await (const { leads: records, isRetried, facts } of this.#prefetch.read(request)) {
         if (head === undefined) {
           head = records;
-          isSkipped = this.#isSkipped(request, head[0], isEarly);
+          const [first] = records;
+          isSkipped = first !== undefined && this.#pager.accepts?.(request, first, isEarly) === false;
           if (isSkipped && isEarly) return this.#dropEarly();
         }
         if (!isSkipped) {
@@ -161,8 +162,8 @@ class Walk {
         givenCount += leads.length;
         if (query.status !== undefined)
           noteOtherStatus(leads, query.status, statusFieldsOf(service.dialect), service);
-        const isLastPart = facts !== undefined;
-        if (!isLastPart) {
+        // Only the last part of a page has facts.
+        if (facts === undefined) {
           stats.leads += leads.length;
           yield { leads, next: undefined, last: false };
           continue;
@@ -182,10 +183,6 @@ class Walk {
       return this.#afterFailure(request, error);
     }
     throw new Error('a page ended without an end');
-  }
-
-  #isSkipped(request: PageRequest, first: ScannedRecord | undefined, isEarly: boolean): boolean {
-    return first !== undefined && this.#pager.accepts?.(request, first, isEarly) === false;
   }
 
   #afterFailure(request: PageRequest, error: unknown): ReadPage | 'retry' {

@@ -59,8 +59,7 @@ export function driftOf(
   if (Number.isNaN(serviceTime)) return undefined;
   // A cache passes on the `Date` of the service with the time since then (RFC 9111, section 5.1), in seconds.
   const ageSeconds = Number(/^\d{1,9}$/.exec(String(headers['age']))?.[0] ?? '0');
-  const halfSecond = 500;
   // `Date` names a whole second, whose middle is the likeliest time.
-  const answeredAt = serviceTime + ageSeconds * 1000 + halfSecond;
+  const answeredAt = serviceTime + ageSeconds * 1000 + 500;
   return Math.min(0, answeredAt - askedAt) + Math.max(0, answeredAt - receivedAt);
 }

@@ -139,14 +139,7 @@ const keyRejection = (
     ...details,
   });
 
-const idHeaders = [
-  'x-request-id',
-  'request-id',
-  'x-correlation-id',
-  'x-amzn-requestid',
-  'x-trace-id',
-  'cf-ray',
-];
+const idHeaders = 'x-request-id request-id x-correlation-id x-amzn-requestid x-trace-id cf-ray'.split(' ');
 
 export function requestIdIn(
   headers: FailedResponse['headers'],

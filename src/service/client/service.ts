@@ -45,18 +45,11 @@ export async function openService(
   const stored = triedAccount ?? settings.account();
   const account = 'apiKey' in stored ? stored : await withPrintedKey(stored, context);
   rejectForeignHeaders(settings, account.baseUrl);
+  const http = await context.http(asksOnce);
   return {
-    account,
-    dialect,
-    http: await context.http(asksOnce),
-    messages,
-    front: commandLine,
-    rateGate: new RateGate(clock),
-    clock,
-    random,
-    signal,
-    timeoutMs,
-    retries,
+    ...{ account, dialect, timeoutMs, retries },
+    ...{ messages, clock, random, signal, http },
+    ...{ front: commandLine, rateGate: new RateGate(clock) },
   };
 }
 

@@ -161,14 +161,10 @@ const settingWithoutEffect = (setting: 'api.next' | 'api.pagination'): Unproven 
   });
 
 const unreadSigns: Signs<ExaminedPage> = {
-  'settings that say where the next page is named': ({
-    params: { next, pagination },
-    facts: { count },
-    isNextMissing,
-  }) => {
-    if (count < fewest || isNextMissing) return undefined;
-    if (next !== 'auto') return settingWithoutEffect('api.next');
-    const isStyle = pagination === 'cursor' || pagination === 'link';
+  'settings that say where the next page is named': ({ params, facts, isNextMissing }) => {
+    if (facts.count < fewest || isNextMissing) return undefined;
+    if (params.next !== 'auto') return settingWithoutEffect('api.next');
+    const isStyle = params.pagination === 'cursor' || params.pagination === 'link';
     return isStyle ? settingWithoutEffect('api.pagination') : undefined;
   },
   'cursors and tokens of AWS, Azure, DynamoDB, Elasticsearch, OAI-PMH, Twitter': (page) => {

@@ -194,7 +194,7 @@ export class NumberedPager implements Pager {
     const isCounted = this.#total !== undefined && this.#total === this.#met && !this.#isTotalWrong;
     const { page, pages } = this.#first.hints;
     const isNumbered = this.#isHonoured || page !== undefined || pages !== undefined;
-    const isEndOfList = isNumbered && error.status === 404 && !isDepthLimit(error);
+    const isEndOfList = isNumbered && error.status === 404 && !depthLimit.test(error.message);
     if (isCounted || isEndOfList || (this.#isHonoured && isShort)) return complete('nothing-behind');
     const { whenIgnored } = this.#numbering;
     if (!this.#isHonoured && rejectsPosition(error.status) && whenIgnored !== undefined)
@@ -202,7 +202,5 @@ export class NumberedPager implements Pager {
     return rejectedBehind(answer);
   }
 }
-
-const isDepthLimit = ({ message }: Rejection['error']): boolean => depthLimit.test(message);
 
 const depthLimit = /window|too (deep|far|large)|max(imum)? (page|offset|depth|result)|pagination limit/i;

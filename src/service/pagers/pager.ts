@@ -170,9 +170,7 @@ export const ask = (position: Position, limit: number | undefined): PageRequest 
 });
 
 export const probe = (position: Position, limit: number | undefined): PageRequest => ({
-  kind: 'page',
-  position,
-  limit,
+  ...ask(position, limit),
   isProbe: true,
 });
 

@@ -148,11 +148,7 @@ export class SinglePager implements Pager {
     const likely: Way[] = [];
     if (hints.hasMore === true) likely.push('after');
     if (hints.total === facts.count) likely.push('offset');
-    const untried = this.#untried;
-    return [
-      ...likely.filter((way) => untried.includes(way)),
-      ...untried.filter((way) => !likely.includes(way)),
-    ];
+    return [...new Set([...likely, ...this.#untried])].filter((way) => this.#untried.includes(way));
   }
 
   readonly #ways: Readonly<Record<Way, (first: PageAnswer) => Search>> = {
