@@ -20,16 +20,12 @@ export function askedWaitMs(headers: Headers, body: Json | undefined, now: numbe
   const retryAfter = retryAfterMs(headers['retry-after'], now, headers['date']);
   if (retryAfter !== undefined) return retryAfter;
   const waits = [
-    () => milliseconds(headers['retry-after-ms']),
-    () => rateLimitMs(headers['ratelimit'], clocks),
-    () => resetMs(headers, clocks),
-    () => bodyWaitMs(body, clocks, 0),
+    milliseconds(headers['retry-after-ms']),
+    rateLimitMs(headers['ratelimit'], clocks),
+    resetMs(headers, clocks),
+    bodyWaitMs(body, clocks, 0),
   ];
-  for (const wait of waits) {
-    const ms = wait();
-    if (ms !== undefined && ms > 0) return ms;
-  }
-  return undefined;
+  return waits.find((ms) => ms !== undefined && ms > 0);
 }
 
 /** How long `Retry-After` asks to wait: seconds, a date, or what it should not be, a Unix time. */

@@ -37,13 +37,12 @@ class AutoPager implements Pager {
   }
 
   next(answer: PagerAnswer): PagerStep {
-    return answer.kind === 'rejected'
-      ? rejectedBehind(answer)
-      : stepBehind(this.#params, answer, this.#facts);
+    if (answer.kind === 'rejected') return rejectedBehind(answer);
+    return stepAfterFirst(this.#params, answer, this.#facts);
   }
 }
 
-function stepBehind(params: RequestParams, first: PageAnswer, facts: ListFacts): PagerStep {
+function stepAfterFirst(params: RequestParams, first: PageAnswer, facts: ListFacts): PagerStep {
   const { hints } = first;
   const { pagination } = params;
   const isEmpty = first.facts.count === 0;

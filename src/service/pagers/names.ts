@@ -78,38 +78,27 @@ export const untilNames = names(`
   until created_before createdBefore created_until createdUntil to end created_to createdTo end_date endDate to_date
   toDate`);
 
+/** Members that hold a cursor for the query parameter of the same name (Elasticsearch, OAI-PMH, Cassandra, Azure DevOps and others). */
+const cursorParamsAsNamed = names(`
+  next_token nextToken NextToken marker Marker offset starting_after search_after scroll_id resumptionToken pageState
+  continuation continuationToken continuation_token after bookmark`);
+
 /** The query parameter that takes a cursor, by the exact name of the member or header that it came in; `cursor` for all others. */
 export const cursorParamOf: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(cursorParamsAsNamed.map((name) => [name, name])),
   next_page_token: 'page_token',
   nextPageToken: 'pageToken',
-  next_token: 'next_token',
-  nextToken: 'nextToken',
-  NextToken: 'NextToken',
   NextMarker: 'marker',
   nextMarker: 'marker',
   next_marker: 'marker',
-  Marker: 'Marker',
-  marker: 'marker',
-  // DynamoDB, Airtable, Intercom, Instagram, Elasticsearch, OAI-PMH, Cassandra, Azure DevOps.
   LastEvaluatedKey: 'ExclusiveStartKey',
-  offset: 'offset',
-  starting_after: 'starting_after',
   next_max_id: 'max_id',
-  search_after: 'search_after',
-  scroll_id: 'scroll_id',
   _scroll_id: 'scroll_id',
-  resumptionToken: 'resumptionToken',
-  pageState: 'pageState',
-  continuation: 'continuation',
   'x-ms-continuationtoken': 'continuationToken',
-  continuationToken: 'continuationToken',
-  continuation_token: 'continuation_token',
   nextContinuationToken: 'continuation-token',
   NextContinuationToken: 'continuation-token',
-  after: 'after',
   end_cursor: 'after',
   endCursor: 'after',
-  bookmark: 'bookmark',
 };
 
 export const nextNames = names(`

@@ -21,13 +21,8 @@ const opaqueParam = /cursor|token|after|before|bookmark|scroll/i;
 /** Filters by time, which a next URL repeats; `after` and `before` alone may as well be marks. */
 const filterParams = new Set(timeParams.flat().filter((name) => name !== 'after' && name !== 'before'));
 
-interface UrlCount {
-  readonly kind: 'page' | 'offset';
-  readonly value: number;
-}
-
 /** The page number, or the number of records to skip, in the query of a URL; undefined where it has none, or an opaque mark. */
-export function countInUrl({ searchParams }: URL): UrlCount | undefined {
+export function countInUrl({ searchParams }: URL) {
   const isMark = (name: string): boolean => opaqueParam.test(name) && !filterParams.has(name);
   if ([...searchParams.keys()].some(isMark)) return undefined;
   for (const kind of ['offset', 'page'] as const) {

@@ -21,16 +21,7 @@ import {
   totalOutOfReach,
   unproven,
 } from './pager.ts';
-import type {
-  Complete,
-  ListFacts,
-  PageAnswer,
-  Pager,
-  PageRequest,
-  PagerAnswer,
-  PagerStep,
-  Unproven,
-} from './pager.ts';
+import type { ListFacts, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 
@@ -367,7 +358,7 @@ const isRound = (count: number): boolean => count % 10 === 0 || count % 16 === 0
  * Decides whether a page that nothing leads past is everything. What the service says against it comes first, then what it says for
  * it, then what shows that the page is not cut. Otherwise it may be cut, and the walk is not proven complete.
  */
-function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect): Complete | Unproven {
+function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect): PagerStep {
   const { hasMore, pages = 1, pageSize } = first.hints;
   const { count } = first.facts;
   const { limit = 0 } = first.request;
