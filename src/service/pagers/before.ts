@@ -22,8 +22,9 @@ export interface BeforeNames {
 type BeforePosition = Extract<Position, { readonly style: 'before' }>;
 
 /**
- * The leads that follow one of a page, counted from its end: the one before its last, or an earlier one where that has gone.
- * The records after it come once more and show that none was passed over.
+ * The position of the leads that follow one of a page, which is the record number `back` from its end: with 2, the last record comes
+ * once more and shows that none was passed over. A time is that of the next record, since services may exclude the time itself.
+ * Undefined where that record has no id, or none of the names can take what it has.
  */
 export function positionAfter(
   { ids, times }: BeforeNames,
@@ -37,9 +38,12 @@ export function positionAfter(
   return { style: 'before', ids: [...ids], id, times: time === undefined ? [] : [...times], time };
 }
 
-/** The leads that follow another one do not hold it: the parameter is ignored. Several leads may have one time. */
+/** An answer with the lead after which it was asked for shows that an id is ignored. A time is not: several leads may have it. */
 export const namesItself = ({ times, id }: BeforePosition, { head }: PageAnswer): boolean =>
   times.length === 0 && head.some((record) => record.id === id);
+
+/** The lead may have gone with many others: each try goes back further by this factor. */
+const growthOfStep = 4;
 
 const windowApart = (param: string): Unproven =>
   unproven(`an answer to '${param}' does not begin with the lead that the one before it ended with`);
@@ -47,6 +51,11 @@ const windowApart = (param: string): Unproven =>
 const windowOfOneTime = (param: string): Unproven =>
   unproven(`the leads of a full answer to '${param}' do not become older, so that no time leads past them`);
 
+/**
+ * Asks for the leads after one of those that were read, by its id or its time. Where pages may overlap, the next page has to begin with
+ * a record of the last one, `#tail`. `#back` says from which record of it the next request starts, counted from its end; larger, where
+ * that record has gone.
+ */
 export class BeforePager implements Pager {
   readonly movement = 'anchored';
   readonly #names: BeforeNames;
@@ -102,10 +111,10 @@ export class BeforePager implements Pager {
     return position && ask(position, limit);
   }
 
-  /** The lead that was named may have gone: another one leads to the same place. */
+  /** The lead that was named may have gone: an earlier one leads to the same place. */
   #goBack(limit: number | undefined): PageRequest | undefined {
     if (this.#back >= this.#tail.length) return undefined;
-    this.#back = Math.min(this.#back * 4, this.#tail.length);
+    this.#back = Math.min(this.#back * growthOfStep, this.#tail.length);
     return this.#askNext(limit);
   }
 }

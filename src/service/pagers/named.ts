@@ -18,24 +18,32 @@ import { isCounting, positionKey, start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 import { DataError } from '../../errors.ts';
 
-/** Empty pages in a row that name another next one, before that is taken for a list without an end. */
+/** Empty pages in a row that name a next one. After so many cursors, the list has no end; after so many numbers, it has ended. */
 const mostEmptyPages = 1000;
 const mostEmptyNumbers = 3;
 
-/** Follows to the letter what the service names as the next page: a URL, a cursor or a number. */
+/**
+ * Follows to the letter what the service names as the next page: a URL, a cursor or a number.
+ * - `#requestedKeys`: the keys of the positions that were named and requested
+ * - `#isCounting`: some position counts pages or records
+ * - `#records`, `#pages`: read so far, the empty pages aside; `#met`: the fresh ones of these records
+ * - `#isFromZero`: the first page calls itself page 0
+ * - `#isEmptyRetried`: the empty page that came last was requested twice
+ * - `#emptyPages`, `#idlePages`: pages in a row without any record, and without a fresh one; `#hashBefore`: that of the page before
+ */
 export class NamedPager implements Pager {
   readonly #params: RequestParams;
   readonly #from: Position;
-  readonly #asked = new Set<string>();
+  readonly #requestedKeys = new Set<string>();
   #isCounting: boolean;
   #records = 0;
   #met = 0;
   #pages = 0;
   #isFromZero = false;
-  #isAskedTwice = false;
-  #empty = 0;
-  #idle = 0;
-  #hash: number | undefined;
+  #isEmptyRetried = false;
+  #emptyPages = 0;
+  #idlePages = 0;
+  #hashBefore: number | undefined;
 
   constructor(params: RequestParams, from: Position = start) {
     this.#params = params;
@@ -61,31 +69,32 @@ export class NamedPager implements Pager {
       return isEnd ? complete('nothing-behind') : rejectedBehind(answer);
     }
     if (answer.facts.count === 0) return this.#afterEmpty(answer);
-    this.#empty = 0;
-    this.#isAskedTwice = false;
+    this.#emptyPages = 0;
+    this.#isEmptyRetried = false;
     this.#pages += 1;
     this.#records += answer.facts.count;
     if (this.#pages === 1) this.#isFromZero = answer.hints.page === 0;
     const following = this.#following(answer);
     if (following === undefined) return this.#end(answer);
-    const isRepeated = answer.hash === this.#hash;
-    this.#hash = answer.hash;
-    this.#idle = answer.fresh === 0 ? this.#idle + 1 : 0;
+    const isRepeated = answer.hash === this.#hashBefore;
+    this.#hashBefore = answer.hash;
+    this.#idlePages = answer.fresh === 0 ? this.#idlePages + 1 : 0;
     this.#met += answer.fresh;
-    // A scroll, among others, is no parameter of this address, and gives the first page once more.
-    if (answer.fresh === 0 && (isRepeated || !isCounting(following) || this.#idle > mostIdlePages))
+    // An address that does not take the cursor (of a scroll, say) gives the first page once more.
+    const isStuck = isRepeated || !isCounting(following) || this.#idlePages > mostIdlePages;
+    if (answer.fresh === 0 && isStuck)
       return answer.hints.total === this.#met ? complete('total') : nothingNew;
     return this.#follow(following, answer);
   }
 
   #follow(position: Position, { request: { limit } }: PageAnswer): PagerStep {
     const key = positionKey(position);
-    if (this.#asked.has(key))
+    if (this.#requestedKeys.has(key))
       throw new DataError('the service names a page as the next one that was read before', {
         kind: 'position-read-before',
         hint: howToSet,
       });
-    this.#asked.add(key);
+    this.#requestedKeys.add(key);
     this.#isCounting ||= isCounting(position);
     return ask(position, limit);
   }
@@ -93,9 +102,12 @@ export class NamedPager implements Pager {
   #end(answer: PageAnswer): PagerStep {
     const { next, hasMore, page, pages = 0 } = answer.hints;
     const base = this.#isFromZero ? 0 : 1;
-    if (next === undefined && page === base + this.#pages - 1 && page < pages - 1 + base) {
+    const isInOrder = page === base + this.#pages - 1;
+    const isBeforeLast = page !== undefined && page < pages - 1 + base;
+    // The service counts its pages, and does not name the next one, which there is.
+    if (next === undefined && isInOrder && isBeforeLast) {
       const pager = new NumberedPager({ style: 'page', param: this.#params.page, base }, 1);
-      return switchTo(pager, pager.continueAt(this.#pages, answer));
+      return switchTo(pager, pager.continueAfter(this.#pages, answer));
     }
     if (hasMore === true) return moreWithoutPosition;
     const isNamedElsewhere = this.#from.style !== 'start' || this.#params.nextSeen;
@@ -114,20 +126,20 @@ export class NamedPager implements Pager {
     const key = following && positionKey(following);
     const isSelf = key === positionKey(request.position);
     const isOpaque = following !== undefined && !isCounting(following);
-    if (!this.#isAskedTwice && (isSelf || !isOpaque)) {
-      this.#isAskedTwice = true;
+    if (!this.#isEmptyRetried && (isSelf || !isOpaque)) {
+      this.#isEmptyRetried = true;
       return request;
     }
-    this.#isAskedTwice = false;
-    this.#empty += 1;
+    this.#isEmptyRetried = false;
+    this.#emptyPages += 1;
     const more = moreWithoutLeads;
     const end = hasMore ? more : complete('nothing-behind');
     if (facts.envelope.isWithoutList === true && facts.status !== 204) return more;
     if (following === undefined || (isSelf && isOpaque && following.style === 'cursor')) return end;
-    if (isSelf || this.#asked.has(key ?? '')) return more;
-    if (!isOpaque && this.#empty >= mostEmptyNumbers) return end;
-    if (this.#empty >= mostEmptyPages)
-      return unproven(`the service sends one empty page after another (${this.#empty} in a row)`);
+    if (isSelf || this.#requestedKeys.has(key ?? '')) return more;
+    if (!isOpaque && this.#emptyPages >= mostEmptyNumbers) return end;
+    if (this.#emptyPages >= mostEmptyPages)
+      return unproven(`the service sends one empty page after another (${this.#emptyPages} in a row)`);
     return this.#follow(following, answer);
   }
 
@@ -137,8 +149,8 @@ export class NamedPager implements Pager {
 }
 
 /**
- * Gives the place of the next page that an answer names: in a `Link` header first, then in the body. `records` and `pages` were
- * read up to its end. Throws a `DataError` for a URL of another origin.
+ * The place of the next page that an answer names: in a `Link` header first, then in the body; undefined where it names none.
+ * `records` and `pages` were read up to its end. Throws a `DataError` for a URL of another origin.
  */
 export function namedPosition(
   params: RequestParams,
@@ -187,7 +199,10 @@ interface NamedNumber {
   readonly pages: number;
 }
 
-/** The field's name says what a number counts; a bare `next` is what fits: the records so far, or the number after this one. */
+/**
+ * Whether a number that is named as the next one is that of a page or an offset: by the name of its field. A bare `next` is what fits:
+ * an offset is the number of records so far, a page the number after this one. Undefined: it is a cursor.
+ */
 function kindOfNumber(
   params: RequestParams,
   { plain, number, records, pages }: NamedNumber,

@@ -33,19 +33,24 @@ export const positionAt = ({ style, param, base }: Numbering, count: number): Nu
 });
 
 /**
- * Pages that follow each other by number, each as long as the service makes them. Where the first number is not known, they are
+ * Reads pages that follow each other by number, each as long as the service makes them. Where the first number is not known, they are
  * read as if they counted from the lower one: then no page is passed over, and the first one may come twice.
+ * - `#length`: the distance of offsets; some services refuse offsets that are no multiples of the page size, or round them down
+ * - `#overlapping`: makes the pager for a list whose total changes, where pages can overlap instead
+ * - `#page`: the page that was requested last, counted from 0; `#pagesRead`: how many pages of the list were read
+ * - `#isHonoured`: a number brought another page than the first one
+ * - `#before`: the last page that was not empty; `#longest`: the length of the longest one
+ * - `#met`: fresh records of all pages; `#isTotalWrong`: the total was smaller, so that it counts something else
+ * - `#idlePagesPages`: pages in a row without a fresh record
  */
 export class NumberedPager implements Pager {
   readonly movement = 'counted';
   readonly #numbering: Numbering;
-  /** Some services refuse offsets that are no multiples of the page size, or round them down. */
   readonly #length: number;
-  /** Makes the pager for a list whose total changes, where pages can overlap instead. */
   readonly #overlapping: (() => Pager) | undefined;
   #first: PageAnswer | undefined;
   #page = 0;
-  #read = 0;
+  #pagesRead = 0;
   #limit: number | undefined;
   #isHonoured = false;
   #isAskedTwice = false;
@@ -53,9 +58,8 @@ export class NumberedPager implements Pager {
   #before: Pick<PageAnswer, 'hash' | 'facts'> | undefined;
   #met = 0;
   #total: number | undefined;
-  /** The total was smaller than the leads that came: it counts something else. */
   #isTotalWrong = false;
-  #idle = 0;
+  #idlePages = 0;
 
   constructor(numbering: Numbering, length: number, overlapping?: () => Pager) {
     this.#numbering = numbering;
@@ -65,7 +69,7 @@ export class NumberedPager implements Pager {
 
   resumeAt(page: number, limit: number | undefined): this {
     this.#page = page;
-    this.#read = page;
+    this.#pagesRead = page;
     this.#limit = limit;
     return this;
   }
@@ -80,12 +84,12 @@ export class NumberedPager implements Pager {
     return pager;
   }
 
-  /** Continues after pages that another pager has read; asks for the page with this number. */
-  continueAt(page: number, first: PageAnswer): PagerStep {
-    this.#note(first);
-    this.#page = page - 1;
-    this.#read = page;
-    return this.#askNext(first);
+  /** Continues after so many pages that another pager has read; `last` is the last one of them. */
+  continueAfter(pages: number, last: PageAnswer): PagerStep {
+    this.#record(last);
+    this.#page = pages - 1;
+    this.#pagesRead = pages;
+    return this.#askNext(last);
   }
 
   next(answer: PagerAnswer): PagerStep {
@@ -93,19 +97,20 @@ export class NumberedPager implements Pager {
     const { facts, hints, fresh, leadingFresh, head } = answer;
     if (facts.count === 0) return this.#afterEmpty(answer);
     if (fresh === 0) return this.#afterKnown(answer);
-    this.#idle = 0;
-    // The first page with leads that have arrived: the number is ignored, unless that page was meant.
+    this.#idlePages = 0;
+    // Leads that have arrived may stand before the first page. It comes for a number that is ignored, unless the number may be its own.
     const isFirstAgain = fresh === leadingFresh && isSame(head[fresh], this.#first?.head[0]);
     if (isFirstAgain && !this.#isHonoured && !this.#mayBeFirst) return this.#ignored(answer);
     if (this.#first !== undefined && !isFirstAgain) this.#isHonoured = true;
-    const longest = this.#longest;
-    const isChanged = this.#total !== undefined && hints.total !== this.#total && !this.#isTotalWrong;
-    this.#note(answer);
+    const longestBefore = this.#longest;
+    const isTotalChanged = this.#total !== undefined && hints.total !== this.#total && !this.#isTotalWrong;
+    this.#record(answer);
     this.#isTotalWrong ||= hints.total !== undefined && hints.total < this.#met;
-    const evidence = endOf(answer, this.#isTotalWrong ? -1 : this.#met, longest);
+    const evidence = endOf(answer, this.#isTotalWrong ? -1 : this.#met, longestBefore);
     if (evidence !== undefined) return complete(evidence);
-    if (isChanged && this.#overlapping !== undefined) return { kind: 'reread', pager: this.#overlapping() };
-    const isLast = hints.pages !== undefined && this.#read >= hints.pages;
+    if (isTotalChanged && this.#overlapping !== undefined)
+      return { kind: 'reread', pager: this.#overlapping() };
+    const isLast = hints.pages !== undefined && this.#pagesRead >= hints.pages;
     return isLast && facts.count < this.#longest ? complete('nothing-behind') : this.#askNext(answer);
   }
 
@@ -123,10 +128,10 @@ export class NumberedPager implements Pager {
     return numbers.filter((page) => page < pages).map((page) => ask(this.#position(page), limit));
   }
 
-  #note(answer: PageAnswer): void {
+  #record(answer: PageAnswer): void {
     this.#first ??= answer;
     this.#before = answer;
-    this.#read += 1;
+    this.#pagesRead += 1;
     this.#longest = Math.max(this.#longest, answer.facts.count);
     this.#met += answer.fresh;
     this.#total = answer.hints.total;
@@ -157,7 +162,7 @@ export class NumberedPager implements Pager {
       this.#isAskedTwice = true;
       return request;
     }
-    // A list that ends is still in its envelope: a bare `null` in its place is what a failing service sends.
+    // A list that ends still comes in its envelope: a bare `null` instead comes from a service that fails.
     const isInEnvelope = (this.#first?.facts.envelope.path.length ?? 0) > 0;
     if (facts.envelope.root === null && facts.status === 200 && isInEnvelope) return noList;
     const { pages } = hints;
@@ -167,7 +172,7 @@ export class NumberedPager implements Pager {
     return complete('nothing-behind');
   }
 
-  /** Some services repeat their last page behind the end, and some their first one for numbers that they ignore. */
+  /** Some services repeat their last page after the end, and some their first one for numbers that they ignore. */
   #afterKnown(answer: PageAnswer): PagerStep {
     const { facts, hash, hints } = answer;
     if (this.#mayBeFirst) return this.#askNext(answer);
@@ -176,8 +181,8 @@ export class NumberedPager implements Pager {
       return complete('nothing-behind');
     if (this.#first !== undefined && !this.#isHonoured && hash === this.#first.hash)
       return this.#ignored(answer);
-    this.#idle += 1;
-    if (isRepeated || this.#idle > mostIdlePages) return nothingNew;
+    this.#idlePages += 1;
+    if (isRepeated || this.#idlePages > mostIdlePages) return nothingNew;
     this.#before = answer;
     return this.#askNext(answer);
   }
@@ -203,4 +208,5 @@ export class NumberedPager implements Pager {
   }
 }
 
+/** Services such as Elasticsearch refuse pages beyond a depth, although the list goes on. */
 const depthLimit = /window|too (deep|far|large)|max(imum)? (page|offset|depth|result)|pagination limit/i;

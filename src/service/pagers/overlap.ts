@@ -283,7 +283,7 @@ class OverlapPager implements Pager {
   #withoutOverlap(): PagerStep {
     if (this.#first === undefined) return this.#reread();
     const pager = new NumberedPager(this.#numbering, this.#first.facts.count);
-    return switchTo(pager, pager.continueAt(1, this.#first));
+    return switchTo(pager, pager.continueAfter(1, this.#first));
   }
 
   #finish(evidence: Evidence): PagerStep {
