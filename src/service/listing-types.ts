@@ -13,7 +13,7 @@ import { hintFor } from '../front.ts';
 export type Completion = Complete | Unproven;
 
 /**
- * The leads of a page that were not met before in this walk and are not in `seen`, in the service's order; `leadFilter` is still to
+ * The leads of a page that were not met before in this walk and are not in `seen`, in the service's order; `leadMatcher` is still to
  * be applied. A large page comes in several batches. `next`: the place of the next page, on the final batch of a page only, once the
  * service has shown how it pages. `last`: the walk has ended.
  */
@@ -93,7 +93,7 @@ export interface Listing extends AsyncIterable<Batch> {
 }
 
 /**
- * The filters that the service is asked for; `leadFilter` checks them again, except for the status. Leads of any of the `categories`
+ * The filters that the service is asked for; `leadMatcher` checks them again, except for the status. Leads of any of the `categories`
  * are wanted, but only a single one is sent. `since` (inclusive) and `until` (exclusive) are in ms since the epoch; where the dialect
  * knows how, they are sent a day wider.
  */
