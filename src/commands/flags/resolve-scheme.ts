@@ -24,9 +24,10 @@ export interface SchemeSecrets {
 }
 
 /**
- * Flag > environment > profile. Throws a `ConfigError` (exit 3) when nothing says who may deliver, when a
- * secret is empty or malformed, or when it is a public key and we send; a `UsageError` for flags that contradict each
- * other, or for a scheme that cannot be read. Only `--no-verify` leads to `unverified`.
+ * Resolves the scheme and its keys: a flag goes before the environment, which goes before the profile. Throws a `ConfigError`
+ * (exit 3) when nothing says who may deliver, when a secret is empty or malformed, or when it is a public key and we send; a
+ * `UsageError` for flags that contradict each other, or for a scheme that cannot be read. Only `--no-verify` leads to
+ * `unverified`.
  */
 export async function resolveScheme(
   options: SchemeOptions,
@@ -58,9 +59,9 @@ export async function resolveSchemeSecrets(
   role: 'receives' | 'sends' = 'receives',
 ): Promise<SchemeSecrets> {
   const typed = options.scheme === undefined ? undefined : await typedScheme(options.scheme, '--scheme');
-  if (typed !== undefined) rejectWrongKind(options, typed.name);
+  if (typed !== undefined) rejectSecretsOfOtherKind(options, typed.name);
   if (!options.verify) return { scheme: unverified, secrets: [] };
-  // A name takes the options of the profile where that has the same scheme. JSON holds all options, and takes none.
+  // A name is completed by the options of the profile, if that has the same scheme; JSON holds all options itself.
   const stored = typed === undefined || typed.isName ? await storedScheme(settings) : undefined;
   const name = typed?.name ?? schemeName(options, stored?.name, settings, role);
   const definition = stored?.name === name ? stored : typed;
@@ -70,11 +71,10 @@ export async function resolveSchemeSecrets(
 }
 
 interface WrittenScheme extends SchemeDefinition {
-  /** It is a name alone. */
   readonly isName: boolean;
 }
 
-/** Reads a name, JSON, or a file that holds JSON. Throws a `ConfigError` for anything else. */
+/** Reads a name alone, JSON, or a file that holds JSON. Throws a `ConfigError` for anything else. */
 async function readScheme(text: string, where: string): Promise<WrittenScheme> {
   if (schemeNames.includes(text)) return { name: text, options: {}, isName: true };
   const json = await jsonOrFile(text, { where, kind: 'scheme', names: schemeNames });
@@ -119,7 +119,8 @@ const hasToken = (options: SchemeOptions): boolean => options.token.length + opt
 
 const hasSecret = (options: SchemeOptions): boolean => options.secret.length + options.secretFile.length > 0;
 
-function rejectWrongKind(options: SchemeOptions, scheme: string): void {
+/** The scheme `token` compares a shared token; every other scheme computes with a secret. */
+function rejectSecretsOfOtherKind(options: SchemeOptions, scheme: string): void {
   const isToken = scheme === 'token';
   if (!(isToken ? hasSecret(options) : hasToken(options))) return;
   const flags = isToken ? '--token, not --secret' : '--secret, not --token';
@@ -169,8 +170,8 @@ async function secretsFor(
 
 const isJson = (typed: string): boolean => /^\s*[[{]/.test(typed);
 
+/** For errors: `where` is the flag or the setting that gave the text, `names` what could have been given in place of JSON. */
 interface ExpectedJson {
-  /** The flag or the setting that gave the text, for errors. */
   readonly where: string;
   readonly kind: 'scheme' | 'target';
   readonly names?: readonly string[];
@@ -182,18 +183,19 @@ interface ExpectedJson {
  */
 export async function jsonOrFile(typed: string, expected: ExpectedJson): Promise<unknown> {
   const isText = isJson(typed);
-  const content = isText ? Buffer.from(typed) : await contentOf(typed, expected);
+  const content = isText ? Buffer.from(typed) : await readJsonFile(typed, expected);
   const document = readDocument(content, `the ${expected.kind}`);
   if (document.ok) return JSON.parse(document.json.toString('utf8', document.start)) as unknown;
   throw new ConfigError(`${isText ? expected.where : typed}: ${document.detail}`);
 }
 
-async function contentOf(file: string, { where, kind, names = [] }: ExpectedJson): Promise<Uint8Array> {
+async function readJsonFile(file: string, { where, kind, names = [] }: ExpectedJson): Promise<Uint8Array> {
   try {
     return await readFile(file);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code !== 'ENOENT') throw new ConfigError(unreadable(`the ${kind} in ${file}`, cause), { cause });
+    // A URL may have been given by mistake, with a password.
     const name = file.replace(/\/\/\S*@/, '//…@');
     throw new ConfigError(`${where}: '${name}' is no ${kind}, and there is no such file`, {
       hint: didYouMean(file, names) ?? `see 'leads help ${kind}s', or give it as JSON or in a file`,

@@ -3,22 +3,24 @@ import type { Context } from '../../context.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import { DatabaseUnavailableError } from '../../inbox/postgres/database-errors.ts';
 
-/** Between two tries, in milliseconds: a receiver is ready within seconds of its database. */
+/** The pause between two tries doubles up to the longest, so that a receiver is ready within seconds of its database. */
 const firstPauseMs = 250;
 const longestPauseMs = 2000;
 
 type Warn = (warning: Problem) => void;
 
-/** The work of a command while its database is away. */
+/**
+ * The work of a command while it waits for its database. `message` completes the message that it waits; `begin` starts the work,
+ * which may ask why the database is not there, and resolves to the function that ends it.
+ */
 interface Meanwhile {
-  /** Completes the message that the database is waited for. */
   readonly message: string;
   readonly begin: (whyNot: () => Promise<string>) => Promise<() => Promise<void>>;
 }
 
 /**
- * Opens an inbox whose database may be started later, and waits for it unless its URL says `wait=0`. A warning is printed
- * once. Throws a failure that waiting cannot mend, and the signal's reason.
+ * Opens an inbox whose database may be started later, and waits for it unless its URL says `wait=0`. Until the inbox is open, a
+ * warning is printed once, however often opening is tried. Throws a failure that waiting cannot mend, and the signal's reason.
  */
 export async function openOnceThere<T>(
   location: InboxLocation,
@@ -28,20 +30,21 @@ export async function openOnceThere<T>(
 ): Promise<T> {
   const warn: Warn = (warning) => messages.warn(noteText(warning));
   if (typeof location === 'string' || !location.url.isWaitedFor) return open(warn);
-  const printed = new Set<string>();
+  const printedKinds = new Set<string>();
   let isOpen = false;
   const tryOpening = (): Promise<T | DatabaseUnavailableError> =>
     open((warning) => {
-      if (isOpen || !printed.has(warning.kind)) warn(warning);
-      printed.add(warning.kind);
-    }).catch(unavailable);
+      if (isOpen || !printedKinds.has(warning.kind)) warn(warning);
+      printedKinds.add(warning.kind);
+    }).catch(returnUnavailable);
   let result = await tryOpening();
   if (result instanceof DatabaseUnavailableError) {
     let why = result;
     messages.warn(`waits for the database${meanwhile?.message ?? ''}: ${why.message}`);
-    const end = await meanwhile?.begin(() => Promise.resolve(why.message));
+    const endMeanwhile = await meanwhile?.begin(() => Promise.resolve(why.message));
     try {
-      for (let pauseMs = firstPauseMs; result instanceof DatabaseUnavailableError;) {
+      let pauseMs = firstPauseMs;
+      while (result instanceof DatabaseUnavailableError) {
         why = result;
         await clock.sleep(pauseMs, signal);
         pauseMs = Math.min(2 * pauseMs, longestPauseMs);
@@ -49,14 +52,14 @@ export async function openOnceThere<T>(
       }
       messages.say('the database answers');
     } finally {
-      await end?.();
+      await endMeanwhile?.();
     }
   }
   isOpen = true;
   return result;
 }
 
-function unavailable(error: unknown): DatabaseUnavailableError {
+function returnUnavailable(error: unknown): DatabaseUnavailableError {
   if (error instanceof DatabaseUnavailableError) return error;
   throw error;
 }

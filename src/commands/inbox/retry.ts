@@ -20,6 +20,10 @@ import { objectWriter } from './delivery-json.ts';
 import type { InboxRetryOptions } from './command.ts';
 import { withInbox } from './with-inbox.ts';
 
+/**
+ * Without `--to`, makes leads due, and the receivers that run deliver them. With it, delivers them from here: with `--pending` in
+ * place of the forward that they wait for, with ids as a copy that changes nothing in the inbox.
+ */
 export async function run(options: InboxRetryOptions, context: Context): Promise<Outcome> {
   rejectUnclear(options);
   const printer = await retryPrinter(options.format, context.stdout);
@@ -32,13 +36,12 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
 }
 
 function rejectUnclear({ id, pending, to }: InboxRetryOptions): void {
-  if (pending === id.length > 0) throw new UsageError('give the ids of leads, or --pending');
+  const namesIds = id.length > 0;
+  if (pending === namesIds) throw new UsageError('give the ids of leads, or --pending');
   if (to?.protocol === 'http:' && !isLoopback(to.hostname)) {
     throw new UsageError('leads go over plain HTTP to this machine only', { hint: 'use https://' });
   }
 }
-
-const leadsAtOnce = 500;
 
 /** The ids that were named, or those of all leads that wait or are dead, oldest first. */
 async function leadIdsOf({ id, pending }: InboxRetryOptions, inbox: Inbox): Promise<readonly string[]> {
@@ -53,7 +56,9 @@ async function leadIdsOf({ id, pending }: InboxRetryOptions, inbox: Inbox): Prom
   return [...seqs].sort(([, a], [, b]) => a - b).map(([leadId]) => leadId);
 }
 
-/** Leads are due now for receivers that run; waits until those have tried them. */
+const leadsInStatement = 500;
+
+/** Makes leads due now, and waits until the receivers that run have tried them. */
 async function makeDue(
   options: InboxRetryOptions,
   printer: RetryPrinter,
@@ -64,12 +69,12 @@ async function makeDue(
     const ids = await leadIdsOf(options, inbox);
     let due = 0;
     const dueAt = context.clock.now();
-    for (let i = 0; i < ids.length; i += leadsAtOnce)
-      due += await inbox.makeDue(ids.slice(i, i + leadsAtOnce), dueAt);
-    return { due, ...(await untilTried(due === 0 ? [] : ids, inbox, printer, context)) };
+    for (let i = 0; i < ids.length; i += leadsInStatement)
+      due += await inbox.makeDue(ids.slice(i, i + leadsInStatement), dueAt);
+    return { due, ...(await watchAttempts(due === 0 ? [] : ids, inbox, printer, context)) };
   });
   if (counts === undefined) return 'done';
-  const { due, failed, untried: waiting } = counts;
+  const { due, failed, waiting } = counts;
   if (due === 0) messages.say('no lead waits for a target');
   if (due > waiting)
     messages.say(`${counted(due - waiting, 'lead', 'leads')} sent by receivers, ${failed} failed`);
@@ -82,46 +87,50 @@ async function makeDue(
   return failed + waiting > 0 ? 'problems' : 'done';
 }
 
-/** Between two looks, and until nothing more is expected of receivers, in milliseconds. */
 const lookEveryMs = 200;
+/** After this time without an attempt, no receiver is there that has the targets of the other leads. */
 const idleMs = 5_000;
 
-/** Prints what receivers make of the leads, as long as they try some. */
-async function untilTried(
+/**
+ * Prints the result of each lead once no receiver has to try it any more, until all have one or receivers are idle. Returns the
+ * numbers of the leads that failed, and of those that still wait for an attempt.
+ */
+async function watchAttempts(
   leadIds: readonly string[],
   inbox: Pick<Inbox, 'forwards'>,
   printer: RetryPrinter,
   { clock, signal }: Pick<Context, 'clock' | 'signal'>,
-): Promise<{ readonly failed: number; readonly untried: number }> {
+): Promise<{ readonly failed: number; readonly waiting: number }> {
   const waiting = new Set(leadIds);
   let failed = 0;
-  for (let idleSince = clock.steady(); waiting.size > 0 && clock.steady() - idleSince < idleMs;) {
-    const batch = [...waiting].slice(0, leadsAtOnce);
+  let activeAt = clock.steady();
+  while (waiting.size > 0 && clock.steady() - activeAt < idleMs) {
+    const batch = [...waiting].slice(0, leadsInStatement);
     const forwardsOf = await inbox.forwards(batch);
     const now = clock.now();
     for (const leadId of batch) {
       const forwards = forwardsOf.get(leadId) ?? [];
       // The app may be slow: an attempt that is under way is waited for.
-      if (forwards.some(({ isClaimed }) => isClaimed)) idleSince = clock.steady();
+      if (forwards.some(({ isClaimed }) => isClaimed)) activeAt = clock.steady();
       const isUntried = forwards.some(
         ({ state, tries, dueAt = 0 }) => state === 'waiting' && (tries === 0 || dueAt <= now),
       );
       if (isUntried) continue;
       waiting.delete(leadId);
-      idleSince = clock.steady();
-      const missing = forwards.filter(({ state }) => state !== 'done');
-      const ok = missing.length === 0;
+      activeAt = clock.steady();
+      const undelivered = forwards.filter(({ state }) => state !== 'done');
+      const ok = undelivered.length === 0;
       if (!ok) failed += 1;
-      const answer = ok ? 'done' : missing.map(({ target, state }) => `${state} for ${target}`).join(', ');
-      await printer.write({ ...untried(leadId, answer, now), ok, isTried: true });
+      const states = undelivered.map(({ target, state }) => `${state} for ${target}`).join(', ');
+      await printer.write({ ...untried(leadId, ok ? 'done' : states, now), ok, isTried: true });
     }
     if (waiting.size > 0 && !(await slept(clock, lookEveryMs, signal))) break;
   }
   signal.throwIfAborted();
-  return { failed, untried: waiting.size };
+  return { failed, waiting: waiting.size };
 }
 
-/** Leads whose deliveries are read together: those of one request go out in one. */
+/** Leads are read in batches: those of a batch that came in one request are delivered in one. */
 const readAtOnce = 50;
 
 async function deliverTo(
@@ -170,7 +179,7 @@ async function deliverTo(
       },
       store,
     );
-    if (targets !== undefined) say(retried, to, targets, messages);
+    if (targets !== undefined) report(retried, to, targets, messages);
   } finally {
     await target.close?.();
   }
@@ -179,15 +188,18 @@ async function deliverTo(
 
 type StoredLead = StoredDelivery & { readonly leadId: string };
 
-/** The first deliveries of the leads, those of one request together. Of ids that were named all must be readable. */
+/**
+ * Groups the leads by the request that first delivered them. Throws for an id that was named and cannot be read; with
+ * `--pending`, such leads are `unreadable`.
+ */
 async function requestsOf(leadIds: readonly string[], inbox: Inbox, { pending }: InboxRetryOptions) {
   const requests = new Map<number, StoredLead[]>();
   const unreadable: { readonly leadId: string; readonly why: string }[] = [];
   for (const leadId of leadIds) {
     try {
       const delivery = { ...(await firstDelivery(inbox, leadId)), leadId };
-      const request = delivery.firstSeq ?? delivery.seq;
-      requests.set(request, [...(requests.get(request) ?? []), delivery]);
+      const requestSeq = delivery.firstSeq ?? delivery.seq;
+      requests.set(requestSeq, [...(requests.get(requestSeq) ?? []), delivery]);
     } catch (error) {
       if (!pending || !isUnreadable(error)) throw error;
       unreadable.push({ leadId, why: messageOf(error) });
@@ -196,8 +208,8 @@ async function requestsOf(leadIds: readonly string[], inbox: Inbox, { pending }:
   return { requests: requests.values(), unreadable };
 }
 
-/** `targets`: the leads that wait afterwards. Throws a `ServiceError` where nothing answered at all. */
-function say(
+/** Says what was delivered, and what still waits for `targets`. Throws a `ServiceError` if the app was not reached at all. */
+function report(
   retried: readonly Retried[],
   to: URL,
   targets: readonly TargetCount[],

@@ -23,9 +23,13 @@ interface Watch {
 const overlapMs = 86_400_000;
 
 /**
- * Prints new leads, oldest first, until Ctrl-C, which is the ordinary end. Every poll reaches back by a day
- * and reads to the end, because the service chooses the order of the list; the first poll only learns the
- * leads that exist.
+ * Prints new leads, oldest first, until Ctrl-C, which is the ordinary end. Every poll reaches back by a day and reads to the end,
+ * because the service chooses the order of the list. The first poll learns which leads exist, and prints those that came after
+ * the listing before it.
+ *
+ * Between two polls: `ids` has the leads of all polls, which do not come again; `createdAt` those of the last day, by id, with
+ * their creation times; `knownLeads` is the same as it was after the last poll with a proven end: the next poll must meet some of
+ * these. `newLeads` collects what is to be printed, over the repetitions of one poll after failures.
  */
 export async function watchLeads(
   { service, query, matcher, every, print, previous, acceptIncomplete }: Watch,
@@ -33,15 +37,14 @@ export async function watchLeads(
 ): Promise<void> {
   const { clock, signal, messages } = context;
   const ids = new IdSet();
-  let metBefore: readonly KnownLead[] = [];
-  const met = new Map<string, number>();
-  let isFirst = true;
-  /** Leads that are not printed yet: those of a failed poll do not come a second time. */
+  let knownLeads: readonly KnownLead[] = [];
+  const createdAt = new Map<string, number>();
+  let isFirstPoll = true;
   let newLeads: RawLead[] = [];
-  /** The first poll must know every lead; a later one may fail to prove its end, with a note. */
-  const read = async (pages: () => Promise<void>): Promise<boolean> => {
-    if (!isFirst) return isCompleteWalk(pages, context);
-    await pages();
+  /** Returns whether the end was proven. The first poll must prove it, or throws: it has to learn of every lead. */
+  const readToEnd = async (readPages: () => Promise<void>): Promise<boolean> => {
+    if (!isFirstPoll) return isCompleteWalk(readPages, context);
+    await readPages();
     return true;
   };
   const poll = async (): Promise<void> => {
@@ -51,23 +54,25 @@ export async function watchLeads(
     const pages = listLeads(service, {
       query: pollQuery,
       seen: ids,
-      expectedIds: expectedAgain(metBefore, pollQuery),
+      expectedIds: expectedAgain(knownLeads, pollQuery),
       prefetch: true,
       acceptUnproven,
     });
-    const isProven = await read(async () => {
+    const isProven = await readToEnd(async () => {
       for await (const { leads } of pages) {
         for (const lead of leads) {
           const created = readCreatedAt(lead.createdAt) ?? since;
-          if (lead.id !== undefined) met.set(lead.id, created);
-          if (lead.id !== undefined && matcher.matches(lead) && created >= since) newLeads.push(lead);
+          // Without an id, a lead would be new to every poll.
+          if (lead.id === undefined) continue;
+          createdAt.set(lead.id, created);
+          if (matcher.matches(lead) && created >= since) newLeads.push(lead);
         }
       }
     });
     if (isProven) {
-      isFirst = false;
-      for (const [id, created] of met) if (created < since) met.delete(id);
-      metBefore = [...met];
+      isFirstPoll = false;
+      for (const [id, created] of createdAt) if (created < since) createdAt.delete(id);
+      knownLeads = [...createdAt];
     }
     noteFilters(matcher, context.messages);
   };
@@ -79,8 +84,8 @@ export async function watchLeads(
   const wait = { ms: every, why: 'the next poll', isExpected: true };
   try {
     const first = await readNew();
-    const isNew = ({ id, createdAt }: RawLead): boolean =>
-      !previous.ids.has(id) && (readCreatedAt(createdAt) ?? -Infinity) >= previous.startedAt;
+    const isNew = ({ id, createdAt: created }: RawLead): boolean =>
+      !previous.ids.has(id) && (readCreatedAt(created) ?? -Infinity) >= previous.startedAt;
     await print(first.filter(isNew));
     for (;;) {
       await messages.showWait(wait, () => clock.sleep(every, signal));
