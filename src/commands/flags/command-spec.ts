@@ -18,15 +18,16 @@ import {
   type ValueFlag,
 } from './flag.ts';
 
-type Run<O> = (options: O, context: Context) => Promise<Outcome>;
+type Run<Options> = (options: Options, context: Context) => Promise<Outcome>;
 
-/** A kind of JSON object that a command prints; its fields are public. */
+/**
+ * A kind of JSON object that a command prints; its fields are public. `type` is the value of its member of that name, and
+ * `sometimes` are fields that it only has if they apply.
+ */
 export interface OutputRecord {
   readonly what: string;
-  /** The value of its member `type`. */
   readonly type?: string;
   readonly fields: readonly string[];
-  /** Fields that are there only where they apply. */
   readonly sometimes?: readonly string[];
 }
 
@@ -94,7 +95,7 @@ interface RunningCommand<A, F, O> extends CommandTexts {
 export function command<A extends Arguments | undefined = undefined, F extends Flags | undefined = undefined>(
   spec: RunningCommand<A, F, CheckedOptions<A, F>>,
 ): CommandSpec;
-/** `settle`: adds what follows from the options, before they are checked for contradictions. */
+/** `settle`: completes the options by those that follow from others, before they are checked for contradictions. */
 export function command<A extends Arguments | undefined, F extends Flags | undefined, S extends object>(
   spec: RunningCommand<A, F, S> & { readonly settle: (options: CheckedOptions<A, F>) => S },
 ): CommandSpec;
@@ -170,6 +171,7 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
   });
 }
 
+/** Replaces `user:password@`, with a protocol before it or not. */
 const withoutCredentials = (text: string): string => text.replace(/^(\w[\w+.-]*:\/\/)?\S*:\S*@/, '$1…@');
 
 /** Adds the zone of the settings where a command has `--zone` and none was typed. */
@@ -189,15 +191,15 @@ function expandShortForms(flags: Flags, typed: TypedValues): TypedValues {
     const { shortFor } = flag as Switch;
     if (shortFor === undefined || typed[key] !== true) continue;
     const [target, value] = shortFor;
-    const before = typed[target];
+    const typedValue = typed[target];
     const { parse } = (flags[target] as ValueFlag<unknown>).type;
-    // A wrong value is the error to report first.
-    if (typeof before === 'string' && before !== value && parse(before) !== undefined) {
-      throw new UsageError(`--${flagName(key)} and --${flagName(target)} ${before} do not go together`, {
+    // A wrong value is kept, so that it is the error to report.
+    if (typeof typedValue === 'string' && typedValue !== value && parse(typedValue) !== undefined) {
+      throw new UsageError(`--${flagName(key)} and --${flagName(target)} ${typedValue} do not go together`, {
         hint: `--${flagName(key)} is short for --${flagName(target)} ${value}`,
       });
     }
-    values[target] = before ?? value;
+    values[target] = typedValue ?? value;
   }
   return values;
 }

@@ -24,7 +24,10 @@ export interface NamedCommand {
 
 type NamedFlags = readonly (readonly [key: string, flag: Flag])[];
 
-/** Sorts words into the command's arguments and flags and the global flags, by name, unchecked. */
+/**
+ * Sorts words into the command's arguments and flags and the global flags, by name, unchecked. Commander does the parsing; its
+ * output and its exits are switched off, and its errors become a `UsageError` with a hint.
+ */
 export function parseWords(command: NamedCommand): TypedValues | 'help' | 'version' {
   const { spec, path, words } = command;
   const flags: NamedFlags = Object.entries({ ...globalFlags, ...spec.flags });
@@ -58,9 +61,9 @@ export function parseWords(command: NamedCommand): TypedValues | 'help' | 'versi
 
 /** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */
 function withJoinedValues(words: readonly string[], flags: NamedFlags): string[] {
-  const end = words.indexOf('--');
+  const endOfFlags = words.indexOf('--');
   return words.map((word, i) => {
-    if (end !== -1 && i > end) return word;
+    if (endOfFlags !== -1 && i > endOfFlags) return word;
     const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === word) ?? [];
     return flag === undefined || isSwitch(flag) || flag.joined !== true ? word : `${word}=${flag.bare ?? ''}`;
   });
@@ -78,9 +81,10 @@ function optionFor(key: string, flag: Flag): Option {
   return option;
 }
 
+/** Another tool takes fields after `--json`, as in `gh pr list --json number`: here the first of them is an argument too many. */
 function unexpectedWord(word: string, { spec, path, words }: NamedCommand, cause: CommanderError) {
-  const isFields = 'fields' in spec.flags && words[words.indexOf(word) - 1] === '--json';
-  const fieldsHint = isFields ? `fields are named by --fields: --json --fields ${word}` : undefined;
+  const isFieldOfJson = 'fields' in spec.flags && words[words.indexOf(word) - 1] === '--json';
+  const fieldsHint = isFieldOfJson ? `fields are named by --fields: --json --fields ${word}` : undefined;
   return new UsageError(`unexpected argument '${word}'`, {
     hint: fieldsHint ?? ourName(word, path, spec.subcommands) ?? seeHelp(path),
     cause,
@@ -105,29 +109,32 @@ export function takeCommand(words: readonly string[]): { name: string | undefine
   for (let i = 0; i < words.length; i += 1) {
     const word = words[i] ?? '';
     if (!word.startsWith('-')) return { name: word, rest: words.toSpliced(i, 1) };
-    if (takesValue(word)) i += 1;
+    if (isValueNext(word)) i += 1;
   }
   return { name: undefined, rest: words };
 }
 
 /** Whether the next word is the value of this global flag. Throws a `UsageError` for any other flag. */
-function takesValue(word: string): boolean {
+function isValueNext(word: string): boolean {
   const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
   const [long = ''] = word.split('=');
   const letters = flags.flatMap(([, { short }]) => short ?? []);
+  // Several letters may be joined: `-qv`.
+  const isLetters = new RegExp(`^-[${letters.join('')}]+$`).test(word);
   const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === long) ?? [];
-  if (flag === undefined && !new RegExp(`^-[${letters.join('')}]+$`).test(word)) {
+  if (flag === undefined && !isLetters) {
     const names = flags.map(([key, candidate]) => longName(key, candidate));
     const hint = "the flags of a command stand after its name; see 'leads --help'";
     throw new UsageError(`unknown option '${word}'`, { hint: didYouMean(long, names) ?? hint });
   }
-  return flag !== undefined && !isSwitch(flag) && word === long;
+  const hasJoinedValue = word !== long;
+  return flag !== undefined && !isSwitch(flag) && !hasJoinedValue;
 }
 
 export const seeHelp = (path: string): string => `see 'leads ${path === '' ? '' : `${path} `}--help'`;
 
-/** Names that other tools have for our commands. */
-const otherNames = new Map([
+/** Names by which other tools call what our commands do. */
+const namesElsewhere = new Map([
   ['version', '--version'],
   ['ls', 'list'],
   ['replay', 'inbox retry'],
@@ -140,9 +147,9 @@ const otherNames = new Map([
   ['rm', 'remove'],
 ]);
 
-/** Says how a command of that name, below `path`, is called here. */
+/** The hint that says how a command which another tool calls `name` is called here, below the command `path`. */
 export function ourName(name: string, path: string, children: readonly { readonly name: string }[]) {
-  const words = otherNames.get(name)?.replace(path === '' ? '' : `${path} `, '');
+  const words = namesElsewhere.get(name)?.replace(path === '' ? '' : `${path} `, '');
   const isOurs = words !== undefined && children.some((child) => words.split(' ')[0] === child.name);
   if (!isOurs && words !== '--version') return undefined;
   return `it is '${['leads', path, words].filter((word) => word !== '').join(' ')}' here`;
