@@ -8,7 +8,10 @@ import {
 } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** A DER element (X.690, section 8.1): tag, length and content. */
+/**
+ * The first functions encode DER, in which certificates are written; `issueAuthority` and `issueServerCertificate` make certificates
+ * of it. Here: one element (X.690, section 8.1), of a tag, a length and the content.
+ */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   if (content.length < 0x80) return Buffer.concat([Buffer.of(tag, content.length), content]);
@@ -69,13 +72,13 @@ const oids = {
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
 } as const;
 
-/** The numbers of a `GeneralName`'s kinds (RFC 5280, section 4.2.1.6). */
+/** The tags of the kinds of `GeneralName` (RFC 5280, section 4.2.1.6). */
 const [dnsName, ipAddress] = [2, 7];
 
 const dayMs = 86_400_000;
 /** Ten years, so that a user has to trust the authority only once. */
 const authorityLifetimeMs = 3650 * dayMs;
-/** Clients accept that from an authority that a user trusts: Apple's limit is 825 days, and that of public authorities was 398. */
+/** Every client accepts it: Apple's limit is 825 days for an authority that a user trusts, and was 398 for public authorities. */
 const leafLifetimeMs = 397 * dayMs;
 /** Certificates are valid from a day before they are made: the clocks of a machine and its containers may differ. */
 const backdatedMs = dayMs;

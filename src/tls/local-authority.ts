@@ -18,10 +18,7 @@ export interface LocalCertificate extends CertificatePair {
   readonly caPem: string;
 }
 
-/**
- * In milliseconds. The authority must outlive a server certificate that it issues, so it is renewed this long
- * before its end.
- */
+/** An authority is renewed this long before its end, in milliseconds, so that it outlives the server certificates that it issues. */
 export const renewAuthorityBefore = 400 * 86_400_000;
 
 /**
@@ -108,15 +105,15 @@ async function ensureAuthorityIn(
 }
 
 /**
- * A certificate that is not valid yet was made while the clock was ahead. A clock that is behind must not
- * replace an authority that users trust.
+ * A certificate that is not valid yet was made while the clock was ahead, unless the clock is behind now: that must not replace an
+ * authority that users trust.
  */
 function isUsable({ validFrom, validTo }: X509Certificate, now: number): boolean {
-  const isBehind = now < firstRelease;
-  return Date.parse(validTo) - now > renewAuthorityBefore && (isBehind || Date.parse(validFrom) <= now);
+  const isClockBehind = now < firstRelease;
+  return Date.parse(validTo) - now > renewAuthorityBefore && (isClockBehind || Date.parse(validFrom) <= now);
 }
 
-/** An earlier time shows that the clock was reset. */
+/** This program is not older: an earlier time shows that the clock was reset. */
 const firstRelease = Date.UTC(2026, 0, 1);
 
 async function readAuthorityIn(directory: string): Promise<Authority | undefined> {
@@ -136,6 +133,7 @@ async function readAuthorityIn(directory: string): Promise<Authority | undefined
   }
 }
 
+/** Does nothing where another process has renamed the directory before, or put its own in the place. */
 async function renameUnlessReplaced(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

@@ -35,7 +35,7 @@ export function checkCertificate(
 ): void {
   const certificate = parseCertificate(certPath, certPem);
   const key = parseKey(keyPath, keyPem);
-  if (!certificate.checkPrivateKey(key)) throw mismatch(certPath, keyPath, certPem, key);
+  if (!certificate.checkPrivateKey(key)) throw mismatchError(certPath, keyPath, certPem, key);
   const { validFrom, validTo } = certificate;
   if (now >= Date.parse(validTo)) throw expiredCertificate(certPath, isoOf(validTo));
   if (now < Date.parse(validFrom)) throw earlyCertificate(certPath, isoOf(validFrom));
@@ -79,9 +79,9 @@ function parseKey(path: string, pem: string): KeyObject {
   }
 }
 
-function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyObject): Error {
-  const all = certPem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  const isLater = all.slice(1).some((pem) => parseCertificate(certPath, pem).checkPrivateKey(key));
+function mismatchError(certPath: string, keyPath: string, certPem: string, key: KeyObject): Error {
+  const certificates = certPem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  const isLater = certificates.slice(1).some((pem) => parseCertificate(certPath, pem).checkPrivateKey(key));
   return keyOfAnotherCertificate(certPath, keyPath, isLater);
 }
 

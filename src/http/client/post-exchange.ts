@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { TunnelError, unaskedContinue } from '../errors.ts';
 
-export type ExchangeEnd =
+export type ExchangeResult =
   | {
       readonly ok: true;
       readonly status: number;
@@ -16,26 +16,26 @@ export type ExchangeEnd =
       readonly detail: string;
     };
 
-/** Bytes of an answer's body: what is beyond `keptBody` is dropped, and beyond `longestBody` not read at all. */
-const keptBody = 64 * 1024;
-const longestBody = 1 << 20;
+/** The first `keptBytes` of a body are kept. A body is read no further than `mostReadBytes`: then its connection is ended. */
+const keptBytes = 64 * 1024;
+const mostReadBytes = 1024 * 1024;
 
-/** The handler that undici tells of one request and its answer; `onEnd` is called once. */
+/** The handler that undici calls for one request and its answer; `onEnd` is called once, and is undefined from then on. */
 export class PostExchange implements Dispatcher.DispatchHandler {
-  #onEnd: ((end: ExchangeEnd) => void) | undefined;
+  #onEnd: ((result: ExchangeResult) => void) | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: Record<string, string | undefined> = {};
   readonly #body: Buffer[] = [];
   #bodyLength = 0;
 
-  constructor(onEnd: (end: ExchangeEnd) => void) {
+  constructor(onEnd: (result: ExchangeResult) => void) {
     this.#onEnd = onEnd;
   }
 
   /**
-   * Ends the exchange, and the connection over which it was sent: the answer could still come, and would be taken for that to
-   * the next request.
+   * Ends the exchange before its answer is complete, and the connection over which the request was sent: an answer that comes
+   * later would be taken for that to the next request.
    */
   cut(code: 'aborted' | 'timeout'): void {
     this.#end({ ok: false, code, detail: code });
@@ -43,7 +43,7 @@ export class PostExchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // An abort would end the connection, over which nothing was sent.
+    // Cut while it waited for this connection: undici skips the request. An abort would end the connection.
     if (this.#onEnd === undefined) throw new Error('cut before it was sent');
     this.#controller = controller;
   }
@@ -62,9 +62,9 @@ export class PostExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    if (this.#bodyLength < keptBody) this.#body.push(piece.subarray(0, keptBody - this.#bodyLength));
+    if (this.#bodyLength < keptBytes) this.#body.push(piece.subarray(0, keptBytes - this.#bodyLength));
     this.#bodyLength += piece.length;
-    if (this.#bodyLength <= longestBody) return;
+    if (this.#bodyLength <= mostReadBytes) return;
     this.onResponseEnd();
     controller.abort(new Error('its body is too long'));
   }
@@ -81,15 +81,15 @@ export class PostExchange implements Dispatcher.DispatchHandler {
     this.#end({ ok: false, ...failureOf(error instanceof TunnelError ? error.cause : error) });
   }
 
-  #end(end: ExchangeEnd): void {
+  #end(result: ExchangeResult): void {
     const onEnd = this.#onEnd;
     this.#onEnd = undefined;
-    onEnd?.(end);
+    onEnd?.(result);
   }
 }
 
-/** The codes of undici by those that the system and node give for the same. */
-const usualCodes: Readonly<Record<string, string>> = {
+/** For codes of undici, those that the system and node have for the same failure. */
+const systemCodes: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'ECONNRESET',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'ECONNRESET',
   UND_ERR_HEADERS_OVERFLOW: 'HPE_HEADER_OVERFLOW',
@@ -103,8 +103,8 @@ function failureOf({ code, name, message }: NodeJS.ErrnoException): { code: stri
   if (code === 'UND_ERR_SOCKET' && message === 'bad response')
     return { code: unaskedContinue, detail: 'it answered 100 Continue, which was not asked for' };
   if (code === 'UND_ERR_SOCKET' && message === 'bad upgrade') return { code: 'HPE_INVALID', detail: message };
-  // undici's parser gives no codes.
+  // undici's parser has no codes: where the connection ends within an answer, only the message shows it.
   if (name === 'HTTPParserError')
     return { code: message.endsWith('(Invalid EOF state)') ? 'ECONNRESET' : 'HPE_INVALID', detail: message };
-  return { code: usualCodes[code ?? ''] ?? code ?? name, detail: message };
+  return { code: systemCodes[code ?? ''] ?? code ?? name, detail: message };
 }

@@ -1,19 +1,21 @@
 import type { Dispatcher } from 'undici';
 import { longestTimerMs } from '../../time/time-text.ts';
 import { OriginPools } from './origin-pools.ts';
-import { type ExchangeEnd, PostExchange } from './post-exchange.ts';
+import { type ExchangeResult, PostExchange } from './post-exchange.ts';
 import { proxyAuthorization } from './proxy.ts';
 import { type TlsTrust, trustIn, trustOptions } from './trust.ts';
 
-/** Order, case and repetition of headers, and every byte of the body, are sent as they are here, but for `Host`. */
+/**
+ * The headers are sent in their order, with their case and repetitions, and the body as it is. But undici sends `Host` first, adds
+ * it where it is missing, and adds `Connection` and `Content-Length`.
+ */
 interface PostRequest {
   readonly url: string;
-  /** undici sends `Host` first, and adds it where it is missing; it adds `Connection` and `Content-Length`. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
 }
 
-export type PostResult = ExchangeEnd & { readonly durationMs: number };
+export type PostResult = ExchangeResult & { readonly durationMs: number };
 
 /**
  * `connections` are kept open per origin, and so are the most requests at one time. `timeoutMs` is for one request, from `post` to
@@ -52,10 +54,10 @@ export function createPoster(options: PosterOptions): Poster {
     post(request) {
       const startedAt = performance.now();
       return new Promise((resolve) => {
-        const exchange = new PostExchange((end) => {
+        const exchange = new PostExchange((result) => {
           clearTimeout(timer);
           exchanges.delete(exchange);
-          resolve({ ...end, durationMs: performance.now() - startedAt });
+          resolve({ ...result, durationMs: performance.now() - startedAt });
         });
         const timer = setTimeout(() => exchange.cut('timeout'), timeoutMs);
         exchanges.add(exchange);
@@ -79,8 +81,8 @@ export function createPoster(options: PosterOptions): Poster {
   };
 }
 
-/** A server may answer a longer body before it has read it, and never read the rest: its connection is not used again. */
-const longBody = 64 * 1024;
+/** A longer body may be answered before the server has read it all, and the rest may never be read: its connection is used once. */
+const longestReusedBody = 64 * 1024;
 
 /** The request as undici sends it. A proxy gets plain HTTP itself, with the whole URL (RFC 9112, section 3.2.2). */
 function outgoing(
@@ -95,7 +97,7 @@ function outgoing(
     body,
     // Without it, undici would open another connection for each host that a `Host` header names.
     servername: hostname,
-    reset: body.length > longBody,
+    reset: body.length > longestReusedBody,
   } as const;
   if (proxy === undefined || protocol === 'https:') return { origin, sent };
   const hasHost = headers.some(([name]) => /^host$/i.test(name));

@@ -30,8 +30,8 @@ const envValue = (env: Env, name: string): string | undefined => {
 };
 
 /**
- * `*`, or separated by commas or spaces: host names and suffixes, and addresses, each with an optional port, and networks such
- * as `10.0.0.0/8`.
+ * Whether `NO_PROXY` names the origin. The list has, separated by commas or spaces: `*`, host names and suffixes, and addresses, each
+ * with an optional port, and networks such as `10.0.0.0/8`.
  */
 function isExempt(origin: URL, list: string): boolean {
   const port = origin.port === '' ? (origin.protocol === 'https:' ? '443' : '80') : origin.port;
@@ -53,13 +53,15 @@ const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1
 function isWithin(address: string, entry: string): boolean {
   const [network = '', length, ...more] = entry.split('/');
   const [family, allBits] = isIP(network) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
-  const bits = length === undefined ? allBits : /^\d{1,3}$/.test(length) ? Number(length) : allBits + 1;
-  if (isIP(address) === 0 || isIP(network) === 0 || bits > allBits || more.length > 0) return false;
+  const bits = Number(length ?? allBits);
+  const isNetwork = isIP(network) !== 0 && /^\d{1,3}$/.test(length ?? '0') && more.length === 0;
+  if (isIP(address) === 0 || !isNetwork || bits > allBits) return false;
   const networks = new BlockList();
   networks.addSubnet(network, bits, family);
   return networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
+/** Called once, with the socket that leads through the proxy to the target; it carries no TLS yet. */
 type OnSocket = (error: Error | null, socket?: Socket) => void;
 
 export function openTunnel(
@@ -72,7 +74,7 @@ export function openTunnel(
   const hostname = proxy.hostname.replace(/^\[|\]$/g, '');
   const opening = (isSecure ? requestSecure : requestPlain)({
     hostname,
-    // Without it, node takes the target's name from the Host header, and asks the proxy for a certificate of that.
+    // Without it, node would ask the proxy for a certificate of the host that the Host header names, which is the target.
     ...(isSecure && { servername: isIP(hostname) === 0 ? hostname : '' }),
     agent: false,
     ...addressAttempts,
@@ -81,7 +83,7 @@ export function openTunnel(
     path: authority,
     headers: { host: authority, ...proxyAuthorization(proxy) },
   });
-  // A time-out of the request would begin when it is connected, and begin again with each byte.
+  // Node's own time-out of a request begins when it is connected, and once more with each byte.
   const timer = setTimeout(() => opening.destroy(tunnelTimeout()), timeoutMs);
   opening.once('close', () => clearTimeout(timer));
   opening.once('error', onSocket);
@@ -98,20 +100,20 @@ export function openTunnel(
   return opening;
 }
 
-/** To open a tunnel, in milliseconds; the request's own limit usually ends it earlier. */
-const tunnelMs = 30_000;
+/** The longest time to open a tunnel, in milliseconds; the limit of the request itself is shorter as a rule. */
+const longestOpeningMs = 30_000;
 
 export function tunnelAgent(proxy: URL, options: AgentOptions): HttpsAgent {
   const createConnection = (target: ConnectionOptions, onSocket: OnSocket): void => {
     const host = target.host?.includes(':') === true ? `[${target.host}]` : (target.host ?? '');
-    openTunnel(proxy, `${host}:${target.port ?? 443}`, tunnelMs, (error, socket) => {
+    openTunnel(proxy, `${host}:${target.port ?? 443}`, longestOpeningMs, (error, socket) => {
       onSocket(error, socket && connect({ ...target, socket }));
     });
   };
   return Object.assign(new HttpsAgent(options), { createConnection });
 }
 
-/** A percent sign that begins no code stands for itself: a password is often given as it is. */
+/** The header with the user and password of the proxy's URL. A percent sign that begins no code is kept: people often forget to encode it. */
 export function proxyAuthorization({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
   const text = `${unescape(username)}:${unescape(password)}`;

@@ -44,35 +44,27 @@ export function createQuickClient(options: HttpClientOptions): HttpClient {
  * request. Limits and failures are undici's, under its codes. Knows no proxy. The connection is in `open` until it ends.
  */
 async function sendAlone(
-  { origin, path, method, headers, signal }: HttpRequest,
+  request: HttpRequest,
   options: HttpClientOptions,
   open: Set<CloseConnection>,
 ): Promise<HttpAnswer> {
-  const url = new URL(origin);
-  const { protocol, hostname, port } = url;
-  const isSecure = protocol === 'https:';
+  const { signal } = request;
+  const url = new URL(request.origin);
+  const isSecure = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
   const ca = isSecure ? await loopbackAuthorities(url, options) : [];
   signal?.throwIfAborted();
-  const sent = (isSecure ? requestSecure : requestPlain)({
-    hostname: hostname.replace(/^\[|\]$/g, ''),
-    port,
-    path,
-    method,
-    // undici asks for the same: after `close`, a server may end a body by nothing but the end of the connection.
-    headers: { ...headers, connection: 'keep-alive' },
-    agent: false,
-    // Without this, a server that speaks only HTTP/2 may answer 403 in plain text; with it, the TLS handshake fails.
-    ...(isSecure && { ALPNProtocols: ['http/1.1'] }),
-    ...addressAttempts,
-    ...(ca.length === 0 ? {} : { ca }),
-  });
+  const sent = isSecure
+    ? requestSecure({ ...nodeOptions(request, url.port, host), ...secureOptions(ca) })
+    : requestPlain(nodeOptions(request, url.port, host));
   // No limit: node leaves out the headers beyond it without an error, and undici does not.
   sent.maxHeadersCount = 0;
   let answer: IncomingMessage | undefined;
-  let broken: Error | undefined;
+  let socketError: Error | undefined;
   const close: CloseConnection = (why) => (answer ?? sent).destroy(why);
   const abort = (): void => close(signal?.reason as Error);
-  const limit = limitPhases(options.timeoutMs, close, () => (answer?.readableLength ?? 0) > 0);
+  const isUnread = (): boolean => (answer?.readableLength ?? 0) > 0;
+  const limit = limitPhases(options.timeoutMs, close, isUnread);
   limit.begin('Connect');
   open.add(close);
   signal?.addEventListener('abort', abort);
@@ -82,7 +74,7 @@ async function sendAlone(
     signal?.removeEventListener('abort', abort);
   });
   sent.once('socket', (socket) => {
-    if (isSecure) nameOtherHost(socket, hostname.replace(/^\[|\]$/g, ''));
+    if (isSecure) nameOtherHost(socket, host);
     socket.once(isSecure ? 'secureConnect' : 'connect', () => limit.begin('Headers'));
     socket.on('data', () => {
       if (answer !== undefined) limit.extend();
@@ -91,8 +83,8 @@ async function sendAlone(
   sent.end();
   return new Promise((resolve, reject) => {
     sent.on('error', (error) => {
-      broken = asUndici(error);
-      reject(broken);
+      socketError = asUndici(error);
+      reject(socketError);
     });
     sent.once('close', () => reject(socketClosed()));
     sent.once('response', (received) => {
@@ -104,16 +96,31 @@ async function sendAlone(
         status: received.statusCode ?? 0,
         statusText: received.statusMessage ?? '',
         ...answerHeaders(received.rawHeaders),
-        body: bodyOf(received, {
-          socketError: () => broken,
-          ended: () => broken ?? cutBodyError(sent, received),
-        }),
+        body: bodyOf(received, sent, () => socketError),
         discard: () => Promise.resolve(void received.destroy()),
       });
     });
   });
 }
 
+const nodeOptions = ({ path, method, headers }: HttpRequest, port: string, hostname: string) => ({
+  hostname,
+  port,
+  path,
+  method,
+  // undici asks for the same: after `close`, a server may end a body by nothing but the end of the connection.
+  headers: { ...headers, connection: 'keep-alive' },
+  agent: false,
+  ...addressAttempts,
+});
+
+const secureOptions = (ca: string[]) => ({
+  // Without this, a server that speaks only HTTP/2 may answer 403 in plain text; with it, the TLS handshake fails.
+  ALPNProtocols: ['http/1.1'],
+  ...(ca.length === 0 ? {} : { ca }),
+});
+
+/** Limits each phase of an exchange by the same time. Every piece of a body extends the last one. */
 function limitPhases(timeoutMs: number, close: CloseConnection, isUnread: () => boolean) {
   let timer: NodeJS.Timeout | undefined;
   const begin = (phase: 'Connect' | 'Headers' | 'Body'): void => {
@@ -129,16 +136,17 @@ function limitPhases(timeoutMs: number, close: CloseConnection, isUnread: () => 
 
 async function* bodyOf(
   answer: IncomingMessage,
-  why: { readonly socketError: () => Error | undefined; readonly ended: () => Error },
+  sent: ClientRequest,
+  socketError: () => Error | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const chunk of answer) yield chunk as Buffer;
   } catch (error) {
-    throw (error as Error).message === 'aborted' ? why.ended() : error;
+    throw (error as Error).message === 'aborted' ? (socketError() ?? cutBodyError(sent, answer)) : error;
   }
   // Without a length or chunks, the end of the connection ends the body, and node takes it for whole even after an error.
   const { 'content-length': length, 'transfer-encoding': coding } = answer.headers;
-  const broken = why.socketError();
+  const broken = socketError();
   if (length === undefined && coding === undefined && broken !== undefined) throw broken;
 }
 

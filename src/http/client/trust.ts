@@ -6,17 +6,17 @@ import type { HttpClientOptions } from './http-client.ts';
 
 export interface TlsTrust {
   readonly authorities: readonly string[];
-  /** Any certificate at all: for receivers on this machine. */
+  /** Every certificate is accepted: for receivers on this machine. */
   readonly insecure: boolean;
 }
 
-/** The usual authorities and, where there is one, another. */
+/** The authorities that node trusts, and another one, where it is given. */
 export const trustIn = (authority: string | undefined): TlsTrust => ({
   authorities: authority === undefined ? [] : [authority],
   insecure: false,
 });
 
-/** The same as options of `tls.connect`. Callers make them once: parsing the usual authorities takes 30 ms. */
+/** Options of `tls.connect` for the trust. Callers make them once: parsing node's own authorities takes 30 ms. */
 export function trustOptions({ authorities, insecure }: TlsTrust): tls.SecureContextOptions & {
   readonly secureContext?: tls.SecureContext;
   readonly rejectUnauthorized?: false;
@@ -25,7 +25,7 @@ export function trustOptions({ authorities, insecure }: TlsTrust): tls.SecureCon
   return authorities.length === 0 ? {} : { secureContext: contextWith(authorities) };
 }
 
-/** Before node 22.15 there is no list of the certificates that `NODE_EXTRA_CA_CERTS` adds. */
+/** A list of authorities replaces node's own, which are added. Before node 22.15 it lacks those of `NODE_EXTRA_CA_CERTS`. */
 function contextWith(authorities: readonly string[]): tls.SecureContext {
   const { getCACertificates } = tls as { getCACertificates?: (which: 'default') => string[] };
   return tls.createSecureContext({
@@ -34,8 +34,8 @@ function contextWith(authorities: readonly string[]): tls.SecureContext {
 }
 
 /**
- * The only authorities, as PEM, by which an https loopback address is trusted. Empty for other addresses, and as long as we
- * have no local authority: these are trusted as node does.
+ * The only authorities, as PEM, that are trusted for an https loopback address. Empty for other addresses, and as long as there is
+ * no local authority: then those are trusted that node trusts.
  */
 export async function loopbackAuthorities(
   { protocol, hostname }: URL,
@@ -51,8 +51,8 @@ export async function loopbackAuthorities(
 }
 
 /**
- * node compares the names of a certificate with the host only where it trusts the authority. Of one that is for another host,
- * too, the error has the names as `otherNames`: no authority would mend that.
+ * Adds the names of a certificate for another host to the error of the handshake, as `otherNames`. Node compares the names only
+ * where it trusts the authority; without them, a person would look for a missing authority, which helps nothing here.
  */
 export function nameOtherHost(socket: Duplex, host: string): void {
   if (!(socket instanceof tls.TLSSocket)) return;
