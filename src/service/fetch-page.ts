@@ -14,6 +14,10 @@ import type { PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
 import type { LeadQuery, RequestCounters } from './listing-types.ts';
 
+/**
+ * A walk asks here for its pages. `open` requests one; with `mayFail`, the walk can do without it or ask for a smaller one, so that it is
+ * not tried for long. Each request adds to `counters`.
+ */
 export interface PageSource {
   readonly service: Service;
   readonly params: RequestParams;
@@ -100,30 +104,30 @@ export async function* partsOf(
   const scan = new PageScan(params.items, params);
   const beginning: Uint8Array[] = [];
   let leads: ScannedRecord[] = [];
-  let [read, size, count] = [0, 0, 0];
+  let [readBytes, partBytes, count] = [0, 0, 0];
   let last: ScannedRecord | undefined;
   for await (const chunk of response.body) {
-    if (read === 0) refuseOtherThanJson(response, chunk);
-    read += chunk.length;
-    size += chunk.length;
-    if (read <= longestRejection) beginning.push(chunk);
+    if (readBytes === 0) refuseOtherThanJson(response, chunk);
+    readBytes += chunk.length;
+    partBytes += chunk.length;
+    if (readBytes <= longestRejection) beginning.push(chunk);
     const scanned = leads.length;
     scan.push(chunk, leads);
     params.leads.read(leads, scanned, count);
-    if (isTooSlow(read)) throw new TransientError(new ServiceError('the answer comes too slowly'));
-    if (size <= partSize || leads.length === 0) continue;
+    if (isTooSlow(readBytes)) throw new TransientError(new ServiceError('the answer comes too slowly'));
+    if (partBytes <= partSize || leads.length === 0) continue;
     last = leads.at(-1);
     count += leads.length;
     yield { leads, isRetried: false, facts: undefined };
     leads = [];
-    size = 0;
+    partBytes = 0;
   }
   let envelope: PageFacts['envelope'] = { root: null, path: [], isWithoutList: true };
   if (status !== 204) {
-    if (read === 0 && headers['content-length'] === '0') throw new DataError('the answer is empty');
+    if (readBytes === 0 && headers['content-length'] === '0') throw new DataError('the answer is empty');
     const scanned = leads.length;
-    const isSmall = count === 0 && read <= longestRejection;
-    envelope = endOf(scan, leads, isSmall ? beginning : [], response);
+    const isSmall = count === 0 && readBytes <= longestRejection;
+    envelope = envelopeOf(scan, leads, isSmall ? beginning : [], response);
     params.leads.read(leads, scanned, count);
     count += leads.length;
     // An answer without leads may be an error, unless the answer that brought the first leads says the same.
@@ -144,7 +148,7 @@ export async function* partsOf(
  * more. A body that is only ended by closing the connection shows in no other way that it was cut; one that came whole is the
  * service's answer.
  */
-function endOf(
+function envelopeOf(
   scan: PageScan,
   leads: ScannedRecord[],
   body: readonly Uint8Array[],
@@ -205,7 +209,7 @@ export class Prefetch {
     if (isEarly) this.#early.add(key);
   }
 
-  /** Whether the page was requested before the page in front of it was read: the list may have moved between both answers. */
+  /** Whether the page was requested before the page before it was read: the list may have moved between both answers. */
   isEarly(request: PageRequest): boolean {
     return this.#early.has(keyOf(request));
   }

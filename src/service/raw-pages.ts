@@ -59,7 +59,7 @@ async function succeeded(
   signal: AbortSignal,
 ): Promise<RawAnswer> {
   const length = Number(response.headers['content-length'] ?? Number.NaN);
-  const body = unbroken(response, signal);
+  const body = bodyWithOurErrors(response, signal);
   if (!isWhole && !(length <= longestWhole)) return { ...response, body, failure: undefined };
   const chunks: Uint8Array[] = [];
   let read = 0;
@@ -71,7 +71,7 @@ async function succeeded(
   return { ...response, body: chunks, failure: undefined };
 }
 
-async function* unbroken(
+async function* bodyWithOurErrors(
   { body, url }: Pick<ServiceResponse, 'body' | 'url'>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -20,28 +20,28 @@ export class ComeBackError extends ServiceError {
   }
 }
 
-/** Milliseconds; the delay before the nth retry is drawn from [0, min(cap, base·2ⁿ)], "full jitter". */
-const base = 500;
-const cap = 30_000;
+/** The delay before the nth retry is drawn from [0, min(cap, base·2ⁿ)], "full jitter". */
+const baseMs = 500;
+const capMs = 30_000;
 
 /** The delay before retry number `retry` (from 0), never less than the service asked for. */
 export function retryDelay(retry: number, random: () => number, waitMs = 0): number {
-  return Math.max(waitMs, random() * Math.min(cap, base * 2 ** retry));
+  return Math.max(waitMs, random() * Math.min(capMs, baseMs * 2 ** retry));
 }
 
-/** Most rate limits that do not say when they end count by the minute, ms. */
-const usualWindow = 65_000;
-const mostShares = 6;
+/** Most rate limits that do not say when they end count by the minute. The delays double, up to the sixth. */
+const limitWindowMs = 65_000;
+const mostDoublings = 6;
 
 /** The delay before retry number `retry` (from 0) of so many: all of them together reach past a minute. */
 export function rateLimitDelay(retry: number, retries: number, random: () => number): number {
-  const shares = Math.min(retries, mostShares);
-  const share = 2 ** Math.min(retry, shares - 1) / (2 ** shares - 1);
-  return usualWindow * share * (1 + random() / 4);
+  const delays = Math.min(retries, mostDoublings);
+  const share = 2 ** Math.min(retry, delays - 1) / (2 ** delays - 1);
+  return limitWindowMs * share * (1 + random() / 4);
 }
 
-/** A short time-out does not cut the wait for a rate limit shorter than this, ms. */
-const longestLimit = 120_000;
+/** However short the time-out is, a rate limit of this length is waited for. */
+const leastLimitWaitMs = 120_000;
 
 /** The retries of one request: counts them, waits before each, and says when no other is made. */
 export class Retries {
@@ -56,7 +56,7 @@ export class Retries {
     this.#startedAt = service.clock.steady();
   }
 
-  /** Milliseconds until the deadline: all tries have ten time-outs, five minutes by default; negative behind it. */
+  /** Milliseconds until the deadline: all tries have ten time-outs, five minutes by default; negative after it. */
   get leftMs(): number {
     const { timeoutMs, clock } = this.#service;
     return this.#startedAt + timeoutMs * 10 - clock.steady();
@@ -64,12 +64,12 @@ export class Retries {
 
   /**
    * Waits until the request may be sent once more. Gives the failure when nothing is left to try, and a `ServiceError` that says
-   * when to come back when the wait asked for would end behind the deadline.
+   * when to come back when the wait asked for would end after the deadline.
    */
   async wait(reason: TransientError, signal: AbortSignal): Promise<LeadsError | undefined> {
     const { retries, timeoutMs, messages, clock, random, rateGate } = this.#service;
     const { waitMs, failure } = reason;
-    // It counts also when this run gives up: one that polls comes back by itself, and not earlier.
+    // The wait holds also where this request is given up: a run that polls makes others, and none of them earlier.
     if (waitMs !== undefined) rateGate.hold(waitMs);
     if (this.#count >= retries) return this.#gaveUp(failure);
     const isLimit = failure.kind === 'rate-limited';
@@ -77,7 +77,7 @@ export class Retries {
       isLimit && waitMs === undefined
         ? rateLimitDelay(this.#count, retries, random)
         : retryDelay(this.#count, random, waitMs);
-    const leftMs = this.leftMs + (isLimit ? Math.max(0, longestLimit - timeoutMs * 10) : 0);
+    const leftMs = this.leftMs + (isLimit ? Math.max(0, leastLimitWaitMs - timeoutMs * 10) : 0);
     if (delay > leftMs)
       return waitMs !== undefined && waitMs > leftMs
         ? new ComeBackError(failure, waitMs, clock.now() + waitMs)
@@ -93,8 +93,8 @@ export class Retries {
   }
 
   /**
-   * The same for a request that threw; gives what it threw where another try does not help: with `mayFail` already where a
-   * service fails twice over what it was asked for.
+   * The same for a request that threw. Gives what it threw where another try does not help; with `mayFail`, also where a retry meets an
+   * overload, which a smaller page may avoid.
    */
   async after(
     thrown: unknown,

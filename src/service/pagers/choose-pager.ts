@@ -18,6 +18,7 @@ export function pagerFrom(params: RequestParams, facts: ListFacts, from: Positio
   return pagesFrom(from, params.firstPage);
 }
 
+/** Requests the first page, and switches to the pager that its answer, or a person's setting, speaks for. */
 class AutoPager implements Pager {
   readonly movement = 'anchored';
   readonly #params: RequestParams;
@@ -46,8 +47,8 @@ function stepAfterFirst(params: RequestParams, first: PageAnswer, facts: ListFac
   const { hints } = first;
   const { pagination } = params;
   const isEmpty = first.facts.count === 0;
-  const numbered = (style: Numbering['style'], ...ways: readonly Way[]): PagerStep => {
-    // A list of one page may be a service's answer to each number.
+  const byNumbers = (style: Numbering['style'], ...ways: readonly Way[]): PagerStep => {
+    // A service may give its one page for each number: then the other ways are tried.
     const numbering = {
       ...numberingOf(style, params, first),
       whenIgnored: tryOtherWays(params, facts, ways),
@@ -55,13 +56,13 @@ function stepAfterFirst(params: RequestParams, first: PageAnswer, facts: ListFac
     return continueWith(pagesAfter(numbering, first, facts.overlaps), first);
   };
   if (pagination === 'none') return affirmed(first);
-  if (pagination === 'page' || pagination === 'offset') return numbered(pagination, pagination);
+  if (pagination === 'page' || pagination === 'offset') return byNumbers(pagination, pagination);
   if (pagination === 'before') return continueWith(beforePager(params, facts), first);
-  // A person's setting comes first: an answer may name a next page that cannot be followed.
+  // After the settings that ask for nothing named: this throws for a next page that cannot be followed.
   const following = namedPosition(params, first, first.facts.count, 1);
   const namedPager = new NamedPager(params);
   if (pagination === 'link' || pagination === 'cursor') {
-    // An answer that names no next page is an end only where that was learnt.
+    // An answer that names no next page is an end only where the service is known to name each one.
     const isEnd = hints.next === null || hints.hasMore === false || params.nextSeen;
     const isSilent = following === undefined && !isEnd && !isEmpty;
     return continueWith(isSilent ? new SinglePager(params, facts, []) : namedPager, first);
@@ -75,8 +76,8 @@ function stepAfterFirst(params: RequestParams, first: PageAnswer, facts: ListFac
     return isEmpty ? end : { ...end, isNextMissing: true };
   if (isEmpty) return hints.hasMore === true ? continueWith(namedPager, first) : emptyList(first, facts);
   if (hints.page !== undefined || hints.pages !== undefined)
-    return numbered('page', 'offset', 'older', 'after');
-  if (hints.offset !== undefined) return numbered('offset', 'page', 'older', 'after');
+    return byNumbers('page', 'offset', 'older', 'after');
+  if (hints.offset !== undefined) return byNumbers('offset', 'page', 'older', 'after');
   return continueWith(new SinglePager(params, facts), first);
 }
 
@@ -126,9 +127,9 @@ function countsMore({ hints, facts: { count } }: PageAnswer, isFiltered: boolean
  */
 function endsByLinks(params: RequestParams, { hints, facts }: PageAnswer): boolean {
   const links = params.next === 'auto' ? hints.links : undefined;
-  const isPlaced = ['first', 'prev', 'previous', 'last'].some((name) => links?.has(name));
+  const hasOtherPages = ['first', 'prev', 'previous', 'last'].some((name) => links?.has(name));
   const isMore = links?.has('next') === true || hints.hasMore === true || isNamedNext(hints.next);
-  if (!isPlaced || isMore) return false;
+  if (!hasOtherPages || isMore) return false;
   const urlOf = (name: string): URL | undefined => {
     const target = links?.get(name);
     const isUrl = target !== undefined && URL.canParse(target, facts.url.href);
@@ -137,7 +138,7 @@ function endsByLinks(params: RequestParams, { hints, facts }: PageAnswer): boole
   const [first, last] = [urlOf('first'), urlOf('last')];
   if (last === undefined) return true;
   const lastCount = countInUrl(last);
-  // A token that only the service understands says no more than that the first page is not the last one.
+  // A token that only the service understands: it shows only whether the last page is another one than the first.
   if (lastCount === undefined)
     return last.href === facts.url.href || first === undefined || first.href === last.href;
   const counts = [facts.url, first].map((url) => url && countInUrl(url));
