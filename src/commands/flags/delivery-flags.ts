@@ -21,7 +21,8 @@ export const receiverUrl: ValueType<URL> = {
 };
 
 /** The request itself decides these headers: another value would break it, or be untrue. */
-const ours = /^(content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*)$/i;
+const ownHeaders =
+  /^(content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*)$/i;
 
 /** `--header` of a command that delivers. */
 export const header: typeof headerValue = {
@@ -29,7 +30,7 @@ export const header: typeof headerValue = {
   parse: (typed) => {
     const parsed = headerValue.parse(typed);
     const name = parsed?.[0];
-    if (name !== undefined && ours.test(name)) {
+    if (name !== undefined && ownHeaders.test(name)) {
       throw new UsageError(`--header: ${name} is set by the request itself`);
     }
     return parsed;
@@ -47,7 +48,7 @@ export const trustFlags = inGroup('Trust', {
 
 export type TrustOptions = OptionsOf<typeof trustFlags>;
 
-/** It is read later, since it may be a file. */
+/** Only the text is kept: the scheme is read when the command runs, since it may be in a file. */
 const scheme: ValueType<string> = { ...text, expected: 'a scheme', choices: schemeNames };
 
 const authentication = {

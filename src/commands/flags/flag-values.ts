@@ -20,10 +20,12 @@ export const limit: ValueType<number> = {
   expected: "a whole number from 1, or 'all'",
 };
 
-/** A time that is resolved later, since a declaration has neither clock nor settings. */
+/**
+ * A time that is resolved when the command runs, since the declaration of a flag has neither clock nor settings. `at` takes the
+ * current time and returns the typed one, in milliseconds since the epoch.
+ */
 interface TypedTime<T> {
   readonly text: string;
-  /** `now` and what it gives are milliseconds since the epoch. */
   readonly at: (now: number, zone?: string) => T;
 }
 
@@ -33,7 +35,7 @@ function typedTime<T>(
 ): ValueType<TypedTime<T>> {
   return {
     parse: (text) =>
-      // A text that is a time at the epoch is one at any moment.
+      // Whether a text is a time does not depend on the current one, so it can be checked with any.
       parse(text, 0, 'UTC') === undefined
         ? undefined
         : { text, at: (now, zone = 'UTC') => parse(text, now, zone) as T },
@@ -106,6 +108,7 @@ export const retrySchedule: ValueType<readonly number[]> = {
   expected: "a list of durations such as 1s,5s,30s, or 'none'",
 };
 
+/** `100/1m`, and `100/m` for the same. */
 export const requestRate: ValueType<{ readonly requests: number; readonly windowMs: number }> = {
   parse: (typed) => {
     const [, requests, window = ''] = /^([1-9]\d{0,8})\/(.+)$/.exec(typed) ?? [];

@@ -23,8 +23,8 @@ export function resolveFilter(
 }
 
 /**
- * A window in milliseconds since the epoch, undefined: without a bound. Throws a `UsageError` for one that ends before it
- * begins.
+ * The window of time of `--since`, `--until` and `--in`, in milliseconds since the epoch; undefined is no bound. Throws a
+ * `UsageError` for a window that ends before it begins.
  */
 export function resolveWindow(options: TimeOptions, now: number, messages: Pick<Messages, 'note'>) {
   const { in: stretch, zone = 'UTC' } = options;
@@ -43,8 +43,9 @@ export function resolveWindow(options: TimeOptions, now: number, messages: Pick<
 
 /** A person who names a day or a month as the end often means that it is included. */
 function noteUntil(typed: string, messages: Pick<Messages, 'note'>): void {
-  const { until } = (/^\d{4}-\d\d(-\d\d)?$/.test(typed) ? parseStretch(typed, 0, 'UTC') : undefined) ?? {};
-  if (until === undefined) return;
-  const next = new Date(until).toISOString().slice(0, typed.length);
+  const isDayOrMonth = /^\d{4}-\d\d(-\d\d)?$/.test(typed);
+  const stretch = isDayOrMonth ? parseStretch(typed, 0, 'UTC') : undefined;
+  if (stretch === undefined) return;
+  const next = new Date(stretch.until).toISOString().slice(0, typed.length);
   messages.note('until', `--until ${typed} is before ${typed} begins; with all of it: --until ${next}`);
 }

@@ -16,9 +16,9 @@ const leastDigits = 5;
 export async function run(options: InboxEraseOptions, context: Context): Promise<Outcome> {
   const person = personOf(options);
   const { dryRun: isDryRun, format, yes } = options;
-  // Test leads hold no person's data.
-  const isAsked = !isDryRun && !yes && person !== undefined;
-  if (isAsked && context.stdin.isTTY !== true) {
+  // Test leads hold no person's data, and are erased without asking.
+  const needsConfirmation = !isDryRun && !yes && person !== undefined;
+  if (needsConfirmation && context.stdin.isTTY !== true) {
     throw new UsageError('what is erased cannot be brought back: --yes confirms it', {
       hint: 'see with --dry-run what would be erased',
     });
@@ -26,7 +26,7 @@ export async function run(options: InboxEraseOptions, context: Context): Promise
   const find = async (inbox: InboxReader): Promise<FoundPerson> => {
     const matches = await (person === undefined ? findTestLeads(inbox) : findPerson(inbox, person));
     if (format === 'table') await printMatches(matches, context);
-    if (isDryRun || isAsked) announceMatches(matches, context);
+    if (isDryRun || needsConfirmation) announceMatches(matches, context);
     return matches;
   };
   let matches: FoundPerson | undefined;
@@ -35,9 +35,10 @@ export async function run(options: InboxEraseOptions, context: Context): Promise
   else {
     erased = await withInbox(options, context, async (inbox) => {
       matches = await find(inbox);
-      if (isAsked && sizeOf(matches) > 0) await confirm(context);
+      if (needsConfirmation && sizeOf(matches) > 0) await confirm(context);
       context.signal.throwIfAborted();
       return inbox.erase({
+        // An id that came only in rejected deliveries is that of no lead, and is erased as well.
         leadIds: person?.by === 'id' ? [person.value] : matches.leads.map(({ leadId }) => leadId),
         rejected: matches.rejected.map(({ seq }) => seq),
       });

@@ -11,18 +11,18 @@ import type { InboxFlags } from '../flags/shared-flags.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 
 /**
- * Reads the inbox and closes it; undefined, with a message, when nothing was ever received there. `missing` may say
- * something else, or throw.
+ * Reads the inbox and closes it. If nothing was ever received there, calls `onMissing`, which says so by default and may throw,
+ * and returns undefined.
  */
 export async function withInboxReader<T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: InboxReader) => Promise<T>,
-  missing?: (place: string) => void,
+  onMissing?: (place: string) => void,
 ): Promise<T | undefined> {
-  const location = await existingLocation(flags, context, missing);
+  const location = await existingLocation(flags, context, onMissing);
   if (location === undefined) return undefined;
-  return closedAfter(await openInboxReader({ location, clock: context.clock }), use);
+  return useAndClose(await openInboxReader({ location, clock: context.clock }), use);
 }
 
 /** The same for a command that writes. */
@@ -30,26 +30,26 @@ export async function withInbox<T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: Inbox) => Promise<T>,
-  more: Partial<InboxOptions> = {},
+  inboxOptions: Partial<InboxOptions> = {},
 ): Promise<T | undefined> {
   const location = await existingLocation(flags, context);
   if (location === undefined) return undefined;
-  return closedAfter(await openInbox({ location, clock: context.clock, ...more }), use);
+  return useAndClose(await openInbox({ location, clock: context.clock, ...inboxOptions }), use);
 }
 
 async function existingLocation(
   flags: InboxFlags,
   context: Context,
-  missing = (place: string): void =>
+  onMissing = (place: string): void =>
     context.messages.say(`nothing was received yet: there is no inbox at ${place}`),
 ): Promise<InboxOptions['location'] | undefined> {
   const location = await resolveInbox(flags, await context.settings(), context);
   if (isInboxThere(location)) return location;
-  missing(locationText(location));
+  onMissing(locationText(location));
   return undefined;
 }
 
-async function closedAfter<Opened extends InboxReader, T>(
+async function useAndClose<Opened extends InboxReader, T>(
   inbox: Opened,
   use: (inbox: Opened) => Promise<T>,
 ): Promise<T> {

@@ -25,9 +25,10 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
     for (const lead of leads) if (fields.isSearching) fields.examine(parseLead(lead));
     await printer.print(leads);
   };
-  // A table is drawn as a whole; with `--watch`, new leads come after the older ones.
-  const isHeld = format === 'table' || watch !== undefined;
-  const read = () => readFirst(service, { query, filter, matcher, limit }, isHeld ? undefined : print);
+  // A table is drawn as a whole; with `--watch`, the oldest lead is printed first.
+  const isPrintedLater = format === 'table' || watch !== undefined;
+  const printPage = isPrintedLater ? undefined : print;
+  const read = () => readFirst(service, { query, filter, matcher, limit }, printPage);
   const { leads, count, remainder, startedAt } =
     watch === undefined
       ? await read()
@@ -51,6 +52,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   return 'done';
 }
 
+/** Another tool takes fields after `--json`: here the word after it is the text that is looked for. */
 function rejectFieldsAsText({ json, text = '' }: ListOptions): void {
   if (!json || !/^[\w.]+(,[\w.]+)+$/.test(text)) return;
   throw new UsageError(`'${text}' looks like fields, and would be looked for as a text`, {
@@ -117,15 +119,15 @@ async function* selectLeads(
   { query, filter, matcher, limit }: Selection,
 ): AsyncGenerator<readonly RawLead[], Remainder, undefined> {
   const { categories, where, text, since, until } = filter;
-  const filtersHere =
+  const isFilteredHere =
     categories.length + where.length > 0 || [text, since, until].some((value) => value !== undefined);
-  const preferredSize = filtersHere || limit > largestPage ? undefined : limit;
-  const ends: Unproven[] = [];
+  const preferredSize = isFilteredHere || limit > largestPage ? undefined : limit;
+  const unprovenEnds: Unproven[] = [];
   const pages = listLeads(service, {
     query,
     preferredSize,
     prefetch: limit === Infinity,
-    acceptUnproven: (end) => void ends.push(end),
+    acceptUnproven: (end) => void unprovenEnds.push(end),
   });
   let remaining = limit;
   for await (const batch of pages) {
@@ -138,6 +140,7 @@ async function* selectLeads(
     yield passing;
     if (remaining === 0 && !batch.last) return 'more';
   }
-  const [unproven = 'none'] = ends;
-  return remaining === 0 && ends.length > 0 ? 'more' : unproven;
+  const [unprovenEnd] = unprovenEnds;
+  if (unprovenEnd === undefined) return 'none';
+  return remaining === 0 ? 'more' : unprovenEnd;
 }
