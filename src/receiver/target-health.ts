@@ -27,7 +27,8 @@ const mostFailedLeads = 8;
  * Whether a target takes leads now. One lead at which it fails again and again says nothing of the others, so that several
  * leads have to fail one after another, or one with 429, before the target counts as down. Then it is sent nothing for a while,
  * which grows to a minute, and single leads show whether it is back: the latest that was never tried, since it may fail at the
- * first ones alone. Times are of the monotonic clock, in milliseconds.
+ * first ones alone. `#pauses` counts those since the target went down; `#hasAnswered` says that it has answered since then, by a
+ * success or by refusing a lead. Times are of the monotonic clock, in milliseconds.
  */
 export class TargetHealth {
   readonly #failedLeads = new Set<string>();

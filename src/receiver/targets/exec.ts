@@ -43,7 +43,7 @@ export function execTarget({ messages, ...options }: ExecOptions): Target {
 }
 
 /** The command is killed after `timeoutMs`, or when `signal` aborts. */
-export interface CommandOptions {
+interface CommandOptions {
   readonly command: string;
   readonly env: Context['env'];
   readonly input: Uint8Array;
