@@ -100,7 +100,9 @@ function piecesOf(prefix: string, value: string, secrets: readonly SecretVariabl
       return [start, ...further.flatMap((text): Piece[] => [{ variable }, text])];
     });
   }
-  return [prefix, ...pieces].filter((piece) => piece !== '');
+  const [start = '', ...further] = pieces;
+  const joined = isText(start) ? [prefix + start, ...further] : [prefix, ...pieces];
+  return joined.filter((piece) => piece !== '');
 }
 
 const textWithReferences = (pieces: readonly Piece[]): string =>
