@@ -61,7 +61,7 @@ export default commandGroup({
       summary: 'open the configuration file in $EDITOR, and check it',
       allowsNewProfile: true,
       examples: ['leads config edit'],
-      load: async () => ({ run: (await import('./edit.ts')).editConfig }),
+      load: async () => ({ run: (await import('./change-settings.ts')).editConfig }),
     }),
     command({
       name: 'path',

@@ -167,7 +167,7 @@ export default commandGroup({
         'leads inbox migrate --inbox postgres://owner@localhost/leads',
         'leads inbox migrate --print --inbox postgres://localhost/leads > migrate.sql',
       ],
-      load: () => import('./migrate.ts'),
+      load: async () => ({ run: (await import('./maintenance.ts')).migrateInbox }),
     }),
     command({
       name: 'prune',
@@ -175,7 +175,7 @@ export default commandGroup({
       flags: pruneFlags,
       exits: { 6: '' },
       examples: ['leads inbox prune --before 30d'],
-      load: () => import('./prune.ts'),
+      load: async () => ({ run: (await import('./maintenance.ts')).pruneInbox }),
     }),
     command({
       name: 'erase',
