@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.ts';
-import { numberOf, textOf } from '../sql/row.ts';
+import { numberOf, textOf, textsIn } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
 import type { StoreOptions } from '../store-options.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
@@ -7,27 +7,35 @@ import type { Session } from './session.ts';
 
 const version14 = 140_000;
 
-/** Settings by which the server logs parameters, which are the data that people sent, each with the condition in SQL that it does. */
-const loggingSettings = [
+/** In SQL, NULL where the server has no such setting: an older one must not fail before its version is known. */
+const setting = (name: string): string => `current_setting('${name}', true)`;
+
+/**
+ * Settings by which the server logs the parameters of statements, which are the data that people sent: each with the value that turns
+ * it off, and the condition in SQL under which any other value has an effect.
+ */
+const loggingSettings: readonly (readonly [name: string, valueOff: string, condition: string])[] = [
   [
     'log_parameter_max_length',
-    `current_setting('log_parameter_max_length') <> '0' AND (current_setting('log_statement') IN ('mod', 'all')
-      OR current_setting('log_min_duration_statement') <> '-1' OR current_setting('log_min_duration_sample') <> '-1'
-      OR current_setting('log_transaction_sample_rate') <> '0')`,
+    '0',
+    `(${setting('log_statement')} IN ('mod', 'all') OR ${setting('log_min_duration_statement')} <> '-1'
+      OR ${setting('log_min_duration_sample')} <> '-1' OR ${setting('log_transaction_sample_rate')} <> '0')`,
   ],
-  ['log_parameter_max_length_on_error', `current_setting('log_parameter_max_length_on_error') <> '0'`],
-  // A plan shows the values as constants, whatever the settings for parameters are.
-  ['auto_explain.log_min_duration', `current_setting('auto_explain.log_min_duration', true) <> '-1'`],
-  [
-    'pgaudit.log_parameter',
-    `current_setting('pgaudit.log', true) <> 'none' AND current_setting('pgaudit.log_parameter', true) = 'on'`,
-  ],
-] as const;
+  ['log_parameter_max_length_on_error', '0', 'TRUE'],
+  // A plan shows the values as constants, whatever the settings for parameters are. A duration of 0 logs every plan.
+  ['auto_explain.log_min_duration', '-1', 'TRUE'],
+  ['pgaudit.log_parameter', 'off', `${setting('pgaudit.log')} <> 'none'`],
+];
 
-const serverState = new Query(`SELECT current_setting('server_version_num')::int4 AS number,
-  current_setting('server_version') AS version, current_setting('fsync') AS fsync,
-  current_setting('full_page_writes') AS full_page_writes,
-  concat_ws(', ', ${loggingSettings.map(([name, isOn]) => `CASE WHEN ${isOn} THEN '${name}' END`).join(', ')}) AS logging`);
+const namesIfOn = loggingSettings.map(
+  ([name, valueOff, condition]) =>
+    `CASE WHEN ${setting(name)} <> '${valueOff}' AND ${condition} THEN '${name}' END`,
+);
+
+/** `logging`: the names of the settings by which the server logs values, joined with commas. */
+const serverState = new Query(`SELECT ${setting('server_version_num')}::int4 AS number,
+  ${setting('server_version')} AS version, ${setting('fsync')} AS fsync, ${setting('full_page_writes')} AS full_page_writes,
+  concat_ws(',', ${namesIfOn.join(', ')}) AS logging`);
 
 /** Throws a `ConfigError` when the server is too old or would lose acknowledged leads. Warns of other settings that do harm. */
 export async function checkServer(
@@ -51,12 +59,15 @@ export async function checkServer(
     const message = `${database} has full_page_writes=off: a power cut may damage it`;
     warn({ kind: 'postgres-without-full-pages', message });
   }
-  const logging = textOf(row['logging']);
-  if (logging !== '') {
+  const loggingNames = textsIn(row['logging']);
+  if (loggingNames.length > 0) {
+    const assignments = loggingSettings.flatMap(([name, valueOff]) =>
+      loggingNames.includes(name) ? `${name} = ${valueOff}` : [],
+    );
     warn({
       kind: 'postgres-logs-values',
-      message: `${database} writes what people sent into its log: ${logging} is not off`,
-      hint: 'set the lengths to 0 there, and pgaudit.log_parameter to off',
+      message: `${database} writes what people sent into its log: ${loggingNames.join(', ')} is not off`,
+      hint: `set ${assignments.join(', ')} there`,
     });
   }
 }

@@ -103,4 +103,19 @@ describeWithPostgres('the schema of an inbox on PostgreSQL', (address) => {
     await check('on', 140_000);
     expect(warnings).toHaveLength(1);
   });
+
+  it('names the version of a server that lacks the settings of newer ones', async () => {
+    const asVersion12 = (text: string): string =>
+      text
+        .replaceAll(/log_(parameter|min_duration_sample|transaction)\w*/g, '$&_unknown')
+        .replace(/current_setting\('server_version_num'.*?\)/, "'120022'");
+    await withSession(inboxIn(address).location(), async (session) => {
+      const run = session.run.bind(session);
+      vi.spyOn(session, 'run').mockImplementation((statements) =>
+        run(statements.map(({ text }) => new Query(asVersion12(text)))),
+      );
+      const checked = checkServer(session, locationOf('postgres://u@localhost/x'), () => undefined);
+      await expect(checked).rejects.toMatchObject({ hint: 'version 14 or newer is needed' });
+    });
+  });
 });

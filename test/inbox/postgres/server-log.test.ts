@@ -120,6 +120,13 @@ await withCluster({ settings }, (cluster) => {
       expect(await opened()).toEqual([
         expect.stringContaining('log_parameter_max_length, log_parameter_max_length_on_error'),
       ]);
+      await client.unsafe(`ALTER ROLE leads RESET ALL`);
+      await client.unsafe(`ALTER ROLE leads SET auto_explain.log_min_duration = 0`);
+      expect(await opened()).toEqual([
+        expect.stringMatching(
+          /: auto_explain\.log_min_duration is not off; set auto_explain\.log_min_duration = -1 there$/,
+        ),
+      ]);
     } finally {
       await client.unsafe('ALTER ROLE leads RESET ALL');
       await client.end();
