@@ -1,4 +1,5 @@
-import { membersOf, type Json, type Member } from '../../json/exact.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { membersOf, type Json, type Member, plainName } from '../../json/exact.ts';
 import { type FailureKind, kindByText } from './failure-kind.ts';
 import { problemText } from './problem-text.ts';
 
@@ -8,25 +9,27 @@ interface FailureInBody {
 }
 
 /**
- * `isEmpty`: the answer holds no lead; then the text of an error is a sign. `first`: the first answer with leads, without these: a
- * member that has the same value in it is no sign. `asked`: the requested address, whose parameters a service may repeat.
+ * `isEmpty`: the answer holds no lead; then the text of an error is a sign. `first`: the first answer with leads, which are left out:
+ * what it has with the same content is ordinary for this service, and no sign. `requestUrl`: the requested address, whose parameters a
+ * service may repeat.
  */
 interface Circumstances {
   readonly isEmpty: boolean;
   readonly first?: Json | undefined;
-  readonly asked?: URL | undefined;
+  readonly requestUrl?: URL | undefined;
   readonly redact?: (text: string) => string;
 }
 
 /** Finds the failure that a body tells, its leads left out; undefined where it tells none. */
 export function failureInBody(
   body: Json,
-  { isEmpty, first, asked: askedUrl, redact = (text) => text }: Circumstances,
+  { isEmpty, first, requestUrl, redact = (text) => text }: Circumstances,
 ): FailureInBody | undefined {
   const firstValues = new Map(outerMembers(first).map(({ place, value }) => [place, value]));
-  const requestValues = new Set<Json>(askedUrl?.searchParams.values());
   const members = outerMembers(body).filter(
-    ({ place, value }) => firstValues.get(place) !== value && !requestValues.has(value),
+    (member) =>
+      !isDeepStrictEqual(firstValues.get(member.place), member.value) &&
+      !repeatsParameter(member, requestUrl),
   );
   const words = (): string | undefined => problemText(body, redact);
   const signs = Object.values(isEmpty ? { ...certainSigns, ...signsWhenEmpty } : certainSigns);
@@ -37,6 +40,17 @@ export function failureInBody(
   const text = words();
   const sentence = text ?? redact(`'${sign.place}' is ${JSON.stringify(sign.value).slice(0, 100)}`);
   return { kind: kindByText(text, code), text: sentence };
+}
+
+/**
+ * Whether a service repeats a parameter of the request in this member, perhaps by another name. A number or a truth can be equal by
+ * chance, so that there the name has to fit as well: `limit=500` does not explain `"status": 500`.
+ */
+function repeatsParameter({ plain, value }: Member, requestUrl: URL | undefined): boolean {
+  if (typeof value === 'object') return false;
+  const equalByValue = [...(requestUrl?.searchParams ?? [])].filter(([, text]) => text === String(value));
+  const isCommonValue = /^(true|false)$/.test(String(value)) || !Number.isNaN(Number(value));
+  return equalByValue.some(([name]) => !isCommonValue || plainName(name).endsWith(plain));
 }
 
 /** Members in which services repeat the request: a filter such as `status=failed` is no sign of a failure. */

@@ -72,7 +72,7 @@ export function errorInSuccess(
     const json = parseProblem(text);
     parsed = typeof json === 'string' ? { message: json } : json;
   }
-  const failure = failureInBody(parsed, { isEmpty: true, first, asked: url, redact });
+  const failure = failureInBody(parsed, { isEmpty: true, first, requestUrl: url, redact });
   if (failure === undefined) return undefined;
   const { kind, text: reason } = failure;
   return errorOfKind(service, response, { kind, reason, body: parsed });

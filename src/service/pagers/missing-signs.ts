@@ -47,7 +47,7 @@ export function failedAnswer(
   const failure = failureInBody(envelope.root, {
     isEmpty: count === 0,
     first: ownMembersButFlags === undefined ? root : Object.fromEntries(ownMembersButFlags),
-    asked: url,
+    requestUrl: url,
   });
   return failure && unproven(`the service answered with a failure: ${failure.text}`, 'try again later');
 }

@@ -117,10 +117,27 @@ describe('an empty list that is honest', () => {
     expect(failureInBody({ ok: false }, { isEmpty: false, first: { ok: true } })).toBeDefined();
   });
 
+  it('may have a list or an object with the content that the first answer with leads had', () => {
+    const body = (warning: string) => ({
+      data: [],
+      errors: [{ message: `${warning} is deprecated` }],
+      error: { code: 7 },
+    });
+    expect(failureInBody(body('v1'), { isEmpty: true, first: body('v1') })).toBeUndefined();
+    expect(failureInBody(body('v1'), { isEmpty: true, first: body('v2') })).toBeDefined();
+  });
+
   it('may repeat what was asked for', () => {
-    const asked = new URL('https://service.example/leads?status=failed');
-    expect(failureInBody({ status: 'failed', data: [] }, { isEmpty: true, asked })).toBeUndefined();
+    const requestUrl = new URL('https://service.example/leads?status=failed');
+    expect(failureInBody({ status: 'failed', data: [] }, { isEmpty: true, requestUrl })).toBeUndefined();
     expect(failureInBody({ status: 'failed', data: [] }, { isEmpty: true })).toBeDefined();
+  });
+
+  it('may repeat a number that was asked for by the same name', () => {
+    const requestUrl = new URL('https://service.example/leads?filter[code]=7&limit=500');
+    expect(failureInBody({ code: 7, data: [] }, { isEmpty: true, requestUrl })).toBeUndefined();
+    expect(failureInBody({ status: 500, data: [] }, { isEmpty: true, requestUrl })).toBeDefined();
+    expect(failureInBody({ status: '500', data: [] }, { isEmpty: true, requestUrl })).toBeDefined();
   });
 });
 
