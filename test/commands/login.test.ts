@@ -100,6 +100,17 @@ describe('leads login', () => {
     });
   });
 
+  it('leaves a command that gives a key with its origin, and says how to remove it from the profile', async () => {
+    const home = freshHome();
+    const work = ['--profile', 'work'];
+    await leads(['config', 'set', 'base-url', baseUrl, ...work], { home });
+    await leads(['config', 'set', 'api-key-command', '["print-key"]', ...work], { home });
+    const before = stored(home);
+    const { stderr } = await leads(['logout', ...work], { home });
+    expect(stderr).toContain("'leads config unset api-key-command --profile work'");
+    expect(stored(home)).toEqual(before);
+  });
+
   it.each([
     ['', 2],
     ['two words\n', 2],
