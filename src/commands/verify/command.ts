@@ -5,11 +5,12 @@ import { headerValue, httpUrl, leadPointer, pointInTime } from '../flags/flag-va
 import { schemeFlags } from '../flags/delivery-flags.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 
-/** A whole URL is kept as it is typed: a signature covers the exact text. */
+/** A URL with its protocol is kept as it is typed: a signature covers the exact text. */
 const exactUrl: ValueType<string> = {
   parse: (typed) => {
     const url = httpUrl.parse(typed);
-    return typed.includes('://') ? url && typed : url?.href;
+    const hasProtocol = /^https?:\/\//i.test(typed);
+    return hasProtocol ? url && typed : url?.href;
   },
   expected: httpUrl.expected,
 };

@@ -83,6 +83,19 @@ it('a delivery whose capture has no time is genuine though it is stale by now, w
   expect(document.checks.at(-1)).toMatchObject({ name: 'now', ok: false });
 });
 
+it('a URL without a protocol is https, also where its query holds another URL', async () => {
+  const square = cases.find(({ name }) => name === 'square');
+  if (square === undefined) throw new Error('no scheme signs the URL');
+  const url = 'https://hooks.example.com/leads?next=https://a.example';
+  const headers = flagsOf(
+    square.scheme.sign({ ...message, url }, keyOf(square.scheme, square.secret), received),
+  );
+  const typed = url.slice('https://'.length);
+  const capture = ['--body', fileOf(message.body), '--url', typed, ...headers, ...square.flags];
+  const { exitCode } = await verify([...capture, '--secret', square.secret], { clock: now });
+  expect(exitCode).toBe(0);
+});
+
 it.each(cases)('verifies what it signs, from flags and as a raw request: $name', async (one) => {
   const delivery = delivered(one.scheme.sign(message, keyOf(one.scheme, one.secret), received), message);
   const who = one.name === 'token' ? ['--token', one.secret] : [...one.flags, '--secret', one.secret];
