@@ -186,10 +186,14 @@ async function write(file: OpenFile, lines: Uint8Array): Promise<void> {
   file.isLineOpen = false;
 }
 
+/** Tries to cut off what a failed write has left. The failure of the write is the one that is reported, not that of the cut. */
 async function cutBack(file: OpenFile, expectedSize: number): Promise<void> {
-  const { size } = await file.handle.stat();
-  // A part that stays is ended by the next lines, since the size shows that it is there.
-  if (size === expectedSize) await file.handle.truncate(file.size).catch(() => undefined);
+  try {
+    const { size } = await file.handle.stat();
+    if (size === expectedSize) await file.handle.truncate(file.size);
+  } catch {
+    // The next lines end a part that stays: the size of the file then differs from the known one.
+  }
 }
 
 export async function endsInsideLine(handle: FileHandle, size: number): Promise<boolean> {
@@ -200,32 +204,26 @@ export async function endsInsideLine(handle: FileHandle, size: number): Promise<
 
 /**
  * Finds which of `lines`, each with its line feed, have to be written again. They were written at `start` of a file that another
- * program has cut or written to meanwhile, and that has `size` bytes now. The first line is lost where a part of another line is
- * before it, and those are that the cut took. Throws what reading the file throws.
+ * program has cut or written to meanwhile, and that has `size` bytes now. Whole at the start of a line, none is lost. Behind an
+ * unfinished line, only the first one is, as a part of that line. Otherwise a cut may have left the beginning of them, and those are
+ * lost that it does not hold. In doubt all are: a lead is rather twice in the file than not at all. Throws what reading it throws.
  */
 export async function lostLines(
   handle: Pick<FileHandle, 'read'>,
   lines: Uint8Array,
   { start, size }: { readonly start: number; readonly size: number },
 ): Promise<Uint8Array> {
-  // A cut before the lines were written has moved them to the front, and writes of others have moved them to the end. The byte
-  // before them is read as well.
-  const readStart = Math.max(0, Math.min(start, size - lines.length) - 1);
-  const { bytesRead, buffer } = await handle.read(
-    Buffer.alloc(size - readStart),
-    0,
-    size - readStart,
-    readStart,
-  );
+  // A cut before they were written has moved them to the end of the shorter file; lines of others have moved them behind `start`.
+  const earliestStart = Math.min(start, size - lines.length);
+  // The byte before them shows whether they begin a line.
+  const readStart = Math.max(0, earliestStart - 1);
+  const length = size - readStart;
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, readStart);
   const content = buffer.subarray(0, bytesRead);
-  let isAfterPart = false;
-  for (let index = content.indexOf(lines); index >= 0; index = content.indexOf(lines, index + 1)) {
-    const isLineStart = readStart + index === 0 || content[index - 1] === lineFeedByte;
-    if (isLineStart) return new Uint8Array();
-    isAfterPart = true;
-  }
-  if (isAfterPart) return lines.subarray(0, lines.indexOf(lineFeedByte) + 1);
+  const beginsFile = readStart === 0 && content.indexOf(lines) === 0;
+  if (beginsFile || content.includes(Buffer.concat([lineFeed, lines]))) return new Uint8Array();
+  if (content.indexOf(lines) >= 0) return lines.subarray(0, lines.indexOf(lineFeedByte) + 1);
   const remaining = content.subarray(start - readStart);
-  const areCut = remaining.equals(lines.subarray(0, remaining.length));
-  return areCut ? lines.subarray(remaining.lastIndexOf(lineFeedByte) + 1) : lines;
+  const isBeginning = remaining.equals(lines.subarray(0, remaining.length));
+  return isBeginning ? lines.subarray(remaining.lastIndexOf(lineFeedByte) + 1) : lines;
 }

@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Inbox, StoredDelivery } from '../../../src/inbox/inbox.ts';
-import { lostLines } from '../../../src/receiver/targets/append.ts';
+import { lostLines, openAppendTarget } from '../../../src/receiver/targets/append.ts';
 import { repairOutputFile } from '../../../src/receiver/targets/repair-output.ts';
+import type { CheckedDelivery } from '../../../src/webhook/check-delivery.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { freshHome } from '../../support/run.ts';
 
 it.each<readonly [string, string, string]>([
@@ -26,6 +28,26 @@ it.each<readonly [string, string, string]>([
   const found = await lostLines(handle, Buffer.from('b\nc\n'), { start: 2, size });
   await handle.close();
   expect(Buffer.from(found).toString()).toBe(lost);
+});
+
+it('reports the failed write, also where the file cannot be looked at after it', async () => {
+  const path = join(freshHome(), 'out');
+  const { signal } = new AbortController();
+  const options = { pid: process.pid, clock: new FakeClock(), signal, note: () => undefined };
+  const target = await openAppendTarget(path, options);
+  const handle = await open(path);
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  vi.spyOn(prototype, 'write').mockImplementationOnce(() => {
+    vi.spyOn(prototype, 'stat').mockRejectedValueOnce(new Error('stat failed'));
+    return Promise.reject(new Error('write failed'));
+  });
+  const result = await target.deliver(
+    { leads: [{ lead: { bytes: Buffer.from('{}') } }] } as object as CheckedDelivery,
+    1,
+  );
+  await target.close?.();
+  expect(result).toMatchObject({ ok: false, answer: expect.stringContaining('write failed') as string });
 });
 
 it('knows the leads of a file by the field that is their id, and those from before it was set', async () => {
