@@ -4,14 +4,13 @@ import { type LeadAtNames, noticeRefusal } from '../lead/refusals.ts';
 import { headerNotice } from '../lead/change-notices.ts';
 import { type IdField, isOfPerson } from '../lead/find-leads.ts';
 import { holdsPerson } from '../lead/holds-person.ts';
+import { answerHandshake } from './answer-handshake.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import { type OtherDelivery, type Rejection, rejection, otherDelivery } from './delivery-answer.ts';
-import type { Authentic, Scheme, Verifier, Handshake } from './scheme.ts';
+import type { Authentic, Verifier } from './scheme.ts';
 import { checkTimestamp } from './timestamp.ts';
 import { utf8 } from '../json/bytes.ts';
 import { isObject, type Json, jsonIn } from '../json/exact.ts';
-import { equalInConstantTime } from './crypto/signature.ts';
-import { handshakes } from './presets.ts';
 
 export interface Policy extends Verifier {
   /** The only path that is accepted, without query. Undefined accepts any path. */
@@ -72,8 +71,10 @@ export function checkDelivery(
 ): CheckedDelivery | OtherDelivery | Rejection {
   const wrongTarget = checkTarget(delivery, policy);
   if (wrongTarget !== undefined) {
+    // Some vendors register an address by a GET or HEAD.
     const mayBeHandshake = otherEvents !== undefined && wrongTarget.reason === 'wrong_method';
-    return (mayBeHandshake ? answerHandshake(delivery, policy.scheme) : undefined) ?? wrongTarget;
+    const handshakeAnswer = mayBeHandshake ? answerHandshake(delivery, policy.scheme) : undefined;
+    return handshakeAnswer ?? wrongTarget;
   }
   const authentic = policy.scheme.authenticate(delivery, policy.keys);
   if (!authentic.ok) return authentic;
@@ -81,8 +82,8 @@ export function checkDelivery(
   if (!content.ok) return content;
   const time = checkTimestamp(authentic, policy.scheme.toleranceMs, now);
   if (!time.ok) return time;
-  const handshake = otherEvents && answerHandshake(delivery, policy.scheme);
-  if (handshake !== undefined) return handshake;
+  const handshakeAnswer = otherEvents && answerHandshake(delivery, policy.scheme);
+  if (handshakeAnswer !== undefined) return handshakeAnswer;
   const { leadAt = 'auto', leadAtNames, idField = plainId } = policy;
   const reading = readLeads(delivery.body, leadAt, leadAtNames, idField);
   if (!reading.ok) {
@@ -243,58 +244,3 @@ function problemOfType(type: string): string | undefined {
  */
 export const nonceKey = (scheme: string, nonce: string): string =>
   createHash('sha256').update(`${scheme}\n${nonce}`).digest('base64url');
-
-/**
- * Answers a vendor's handshake with the text or body that the vendor expects; undefined for any other delivery. A
- * POST was authenticated before; a GET proves itself by the verify token.
- */
-function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelivery | Rejection | undefined {
-  for (const handshake of handshakes[scheme.name] ?? []) {
-    const fields = fieldsOf(delivery, handshake);
-    if (fields === undefined) continue;
-    const { echo, verifyToken, answer = { status: 200, body: {} } } = handshake;
-    const problem = verifyToken === undefined ? undefined : wrongToken(fields[verifyToken], scheme);
-    if (problem !== undefined) return problem;
-    const content = echo === undefined ? '' : fields[echo];
-    if (typeof content !== 'string') continue;
-    const text = handshake.answer === undefined ? { type: 'text/plain', content } : undefined;
-    return otherDelivery('handshake', `the registration at ${scheme.name} was answered`, { ...answer, text });
-  }
-  return undefined;
-}
-
-type Fields = { readonly [key: string]: Json };
-
-/** Returns the members of the body, or the parameters of the URL, of a request that may be this handshake. */
-function fieldsOf(
-  delivery: Delivery,
-  { method = 'POST', header, fields: expectedFields = {} }: Handshake,
-): Fields | undefined {
-  if (delivery.method !== method) return undefined;
-  if (header !== undefined && headerValues(delivery, header[0]).join() !== header[1]) return undefined;
-  const fields = method === 'POST' ? membersOf(delivery.body) : parametersOf(delivery.path);
-  if (Object.entries(expectedFields).some(([name, value]) => fields[name] !== value)) return undefined;
-  // A lead may have such fields too, so without a header as a sign a body with a person is no handshake.
-  const mayBeLead = header === undefined && method === 'POST' && holdsPerson(fields);
-  return mayBeLead ? undefined : fields;
-}
-
-const parametersOf = (path: string): Fields =>
-  Object.fromEntries(new URLSearchParams(path.slice(path.indexOf('?') + 1)));
-
-function membersOf(body: Uint8Array): Fields {
-  const json = jsonIn(utf8(body));
-  return isObject(json) ? json : {};
-}
-
-function wrongToken(token: unknown, { name, verifyToken }: Scheme): Rejection | undefined {
-  if (verifyToken === undefined) {
-    return rejection(
-      'wrong_method',
-      `a registration at ${name} is answered once the scheme has a verifyToken`,
-    );
-  }
-  return equalInConstantTime(Buffer.from(verifyToken.reveal()), Buffer.from(String(token)))
-    ? undefined
-    : rejection('wrong_verify_token', 'the verify token is not that of the scheme');
-}
