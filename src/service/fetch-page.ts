@@ -9,7 +9,6 @@ import { Retries } from './client/retry.ts';
 import { request, type ListResponse } from './client/send-request.ts';
 import type { Service } from './client/service.ts';
 import type { PageFacts } from './pagers/hints.ts';
-import { positionKey } from './pagers/position.ts';
 import type { PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
 import type { LeadQuery, RequestCounters } from './listing-types.ts';
@@ -64,8 +63,10 @@ export async function* fetchPage(
       counters.drift ??= driftOf(response.headers, askedAt, clock.now());
       const isRetried = givenCount > 0;
       const leftAtStart = retries.leftMs;
-      const isTooSlow = (bytes: number): boolean =>
-        retries.leftMs < 0 && bytes < ((leftAtStart - retries.leftMs) / 1000) * slowestRate;
+      const isTooSlow = (bytes: number): boolean => {
+        const elapsedMs = leftAtStart - retries.leftMs;
+        return retries.leftMs < 0 && bytes < (elapsedMs / 1000) * slowestRate;
+      };
       let readCount = 0;
       for await (const part of partsOf(response, url, params, isTooSlow)) {
         const repeatedCount = Math.max(0, givenCount - readCount);
@@ -93,7 +94,10 @@ const longestRejection = 64 * 1024;
 
 type ResponseBody = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** The records of one answer in parts, the last one with its facts. Throws a `TransientError` when it was cut off. */
+/**
+ * The records of one answer in parts, the last one with its facts. Throws a `TransientError` when it was cut off. `leads` and
+ * `partBytes` are of the part that is being read; `countBefore` and `lastBefore` are of the parts before it.
+ */
 export async function* partsOf(
   response: Omit<ListResponse, 'body'> & { readonly body: ResponseBody },
   askedUrl: URL,
@@ -104,20 +108,22 @@ export async function* partsOf(
   const scan = new PageScan(params.items, params);
   const beginning: Uint8Array[] = [];
   let leads: ScannedRecord[] = [];
-  let [readBytes, partBytes, count] = [0, 0, 0];
-  let last: ScannedRecord | undefined;
+  let readBytes = 0;
+  let partBytes = 0;
+  let countBefore = 0;
+  let lastBefore: ScannedRecord | undefined;
   for await (const chunk of response.body) {
     if (readBytes === 0) refuseOtherThanJson(response, chunk);
     readBytes += chunk.length;
     partBytes += chunk.length;
     if (readBytes <= longestRejection) beginning.push(chunk);
-    const scanned = leads.length;
+    const firstUnread = leads.length;
     scan.push(chunk, leads);
-    params.leads.read(leads, scanned, count);
+    params.leads.read(leads, firstUnread, countBefore);
     if (isTooSlow(readBytes)) throw new TransientError(new ServiceError('the answer comes too slowly'));
     if (partBytes <= partSize || leads.length === 0) continue;
-    last = leads.at(-1);
-    count += leads.length;
+    lastBefore = leads.at(-1);
+    countBefore += leads.length;
     yield { leads, isRetried: false, facts: undefined };
     leads = [];
     partBytes = 0;
@@ -125,17 +131,19 @@ export async function* partsOf(
   let envelope: PageFacts['envelope'] = { root: null, path: [], isWithoutList: true };
   if (status !== 204) {
     if (readBytes === 0 && headers['content-length'] === '0') throw new DataError('the answer is empty');
-    const scanned = leads.length;
-    const isSmall = count === 0 && readBytes <= longestRejection;
+    const firstUnread = leads.length;
+    const isSmall = countBefore === 0 && readBytes <= longestRejection;
     envelope = envelopeOf(scan, leads, isSmall ? beginning : [], response);
-    params.leads.read(leads, scanned, count);
-    count += leads.length;
-    // An answer without leads may be an error, unless the answer that brought the first leads says the same.
-    const failure = count > 0 ? undefined : response.errorIn(envelope.root, params.answers.first);
-    if (failure !== undefined) throw failure;
-    if (count > 0) params.answers.first ??= envelope.root;
+    params.leads.read(leads, firstUnread, countBefore);
   }
-  const lastId = (leads.at(-1) ?? last)?.id;
+  const count = countBefore + leads.length;
+  if (count > 0) params.answers.first ??= envelope.root;
+  else if (status !== 204) {
+    // An answer without leads may be an error, unless the answer that brought the first leads says the same.
+    const failure = response.errorIn(envelope.root, params.answers.first);
+    if (failure !== undefined) throw failure;
+  }
+  const lastId = (leads.at(-1) ?? lastBefore)?.id;
   yield {
     leads,
     isRetried: false,
@@ -181,54 +189,4 @@ function refuseOtherThanJson(
   if (type === '' || /json/i.test(type) || first === openBrace || first === openBracket) return;
   const details = { hint: otherPlace, requestId };
   throw errorIn(chunk) ?? new DataError(`the service answered with ${type}, not with JSON`, details);
-}
-
-const keyOf = ({ position, limit }: PageRequest): string => `${positionKey(position)} ${limit ?? ''}`;
-
-/** Pages that are requested before they are needed. Their answers arrive side by side, and are read in order. */
-export class Prefetch {
-  readonly #open: (request: PageRequest) => PageParts;
-  readonly #underway = new Map<
-    string,
-    { readonly parts: PageParts; readonly first: ReturnType<PageParts['next']> }
-  >();
-  readonly #early = new Set<string>();
-
-  constructor(open: (request: PageRequest) => PageParts) {
-    this.#open = open;
-  }
-
-  /** Requests a page, unless that was done. Its failure shows only when it is read. */
-  request(request: PageRequest, isEarly = false): void {
-    const key = keyOf(request);
-    if (this.#underway.has(key)) return;
-    const parts = this.#open(request);
-    const first = parts.next();
-    first.catch(() => undefined);
-    this.#underway.set(key, { parts, first });
-    if (isEarly) this.#early.add(key);
-  }
-
-  /** Whether the page was requested before the page before it was read: the list may have moved between both answers. */
-  isEarly(request: PageRequest): boolean {
-    return this.#early.has(keyOf(request));
-  }
-
-  async *read(request: PageRequest): PageParts {
-    this.request(request);
-    const key = keyOf(request);
-    const page = this.#underway.get(key);
-    this.#underway.delete(key);
-    if (page === undefined) return;
-    try {
-      for (let part = await page.first; part.done !== true; part = await page.parts.next()) yield part.value;
-    } finally {
-      await page.parts.return();
-    }
-  }
-
-  clear(): void {
-    this.#underway.clear();
-    this.#early.clear();
-  }
 }
