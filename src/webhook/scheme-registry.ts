@@ -170,14 +170,7 @@ export function readSchemeDefinition(json: unknown): SchemeDefinition {
   const url = typeof publicUrl === 'string' ? publicUrlIn(publicUrl) : undefined;
   if (publicUrl !== undefined && url === undefined)
     throw wrongSchemePart('publicUrl', 'a URL with https:// or http://');
-  return {
-    name,
-    options: {
-      ...schemePartsOf(name, parts),
-      toleranceMs,
-      publicUrl: url,
-    },
-  };
+  return { name, options: { ...schemePartsOf(name, parts), toleranceMs, publicUrl: url } };
 }
 
 /** `otherKeys` are what else may be beside the parts; only the hint names them. */

@@ -24,18 +24,14 @@ export function prettyPrinter(
   const kinds = targets.map(({ name }) => name.split(' ', 1)[0]);
   const isOnlyOfKind = (kind: string): boolean => kinds.indexOf(kind) === kinds.lastIndexOf(kind);
   let lastLeadId: string | undefined;
-  const colourOf = {
-    accepted: colours.green,
-    duplicate: colours.cyan,
-    rejected: colours.red,
-    other: colours.dim,
-  };
+  const { green, cyan, red, dim } = colours;
+  const colourOf = { accepted: green, duplicate: cyan, rejected: red, other: dim };
   return {
     delivery(event: AnsweredDelivery): string {
       const { delivery, verdict, durationMs } = event;
       lastLeadId = event.leadId;
-      const time = colours.dim(timeOfDay(delivery.receivedAt));
-      const duration = colours.dim(formatDuration(durationMs));
+      const time = dim(timeOfDay(delivery.receivedAt));
+      const duration = dim(formatDuration(durationMs));
       const firstLine = `${time}  ${colourOf[verdict](verdict.padEnd(9))}  ${subject(event)}  ${duration}`;
       const warnings = (event.warnings ?? []).filter((warning) => !shownWarnings.has(warning));
       for (const warning of warnings) shownWarnings.add(warning);
@@ -73,10 +69,7 @@ function subject(event: AnsweredDelivery): string {
 }
 
 function nameAndCategory(bytes: Uint8Array): string[] {
-  const lead = JSON.parse(utf8(bytes)) as {
-    contact?: { name?: unknown } | null;
-    category?: unknown;
-  };
+  const lead = JSON.parse(utf8(bytes)) as { contact?: { name?: unknown } | null; category?: unknown };
   const texts = [lead.contact?.name, lead.category];
   return texts.filter((text) => typeof text === 'string').map((text) => sanitize(shortened(text)));
 }

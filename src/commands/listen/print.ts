@@ -191,20 +191,8 @@ function eventsPrinter(isEscaped: boolean, allowed?: string[]): Printer {
     forward({ at: endedAt, leadId, target, attempt, state, retryInMs, result }) {
       const { ok, answer, status = null, durationMs } = result;
       const dueAt = retryInMs === undefined ? null : new Date(endedAt + retryInMs).toISOString();
-      const record = {
-        type: 'forward',
-        at: iso(endedAt),
-        leadId,
-        target,
-        attempt,
-        state,
-        ok,
-        answer,
-        status,
-        durationMs,
-        dueAt,
-      };
-      return line(JSON.stringify(record, allowed));
+      const forward = { type: 'forward', at: iso(endedAt), leadId, target, attempt, state };
+      return line(JSON.stringify({ ...forward, ok, answer, status, durationMs, dueAt }, allowed));
     },
     backfill(round) {
       const { number, startedAt, durationMs, fetched, known: duplicates, notStored } = round;
