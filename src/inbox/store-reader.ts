@@ -1,9 +1,9 @@
 import type { Clock } from '../time/clock.ts';
 import type { Driver } from './driver.ts';
 import type { InboxReader } from './inbox.ts';
-import { deliveryCounts } from './sql/counts.ts';
-import { deliveries, droppedRepeats, leads, receipts } from './sql/deliveries.ts';
+import { deliveries, leads } from './sql/deliveries.ts';
 import { leadReader } from './sql/leads.ts';
+import { deliveryCounts, droppedRepeats, receipts } from './sql/receipts.ts';
 import { bytesOf, numberOf } from './sql/row.ts';
 import { sql } from './sql/statement.ts';
 import { forwardsOf, targetCounts, undoneLeads } from './sql/waiting.ts';

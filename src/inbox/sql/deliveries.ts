@@ -4,14 +4,12 @@ import type { DatabaseReader } from '../driver.ts';
 import type {
   AttemptKind,
   InboxQuery,
-  ReceiptQuery,
   Source,
   StoredDelivery,
   StoredLead,
-  StoredReceipt,
   StoredResult,
 } from '../query-types.ts';
-import type { DroppedRepeats, StoredLeadQuery } from '../inbox.ts';
+import type { StoredLeadQuery } from '../inbox.ts';
 import {
   attemptKindOfRow,
   bytesOf,
@@ -22,7 +20,6 @@ import {
   type Row,
   type Rows,
   textOf,
-  textsIn,
   verdictOfRow,
 } from './row.ts';
 import { fromColumn, type Query, raw, sql, toColumn } from './statement.ts';
@@ -31,12 +28,12 @@ import { fromColumn, type Query, raw, sql, toColumn } from './statement.ts';
  * Rows are read in pages: between two reads other work of this process gets its turn. The first page is small, since many readers need
  * no more; the next ones grow up to `maxRows`, or fewer rows where these are so large that they would fill the memory (`pageBytes`).
  */
-const firstRows = 25;
+export const firstRows = 25;
 const maxRows = 200;
 const pageBytes = 4 * 1024 * 1024;
 
 /** How many rows to read after a page of so many rows and bytes. */
-const rowsAfter = (rows: number, bytes: number, limit: number): number =>
+export const rowsAfter = (rows: number, bytes: number, limit: number): number =>
   Math.max(1, Math.min(limit, rows * 2, Math.floor((pageBytes * rows) / Math.max(1, bytes))));
 
 /** Reads rows until a page is not full. `pageQuery` gets the last number so far, and how many rows it is to have. */
@@ -154,7 +151,7 @@ const verdictConditions = {
 };
 
 /** The conditions of a query, each after an AND. */
-function conditions(query: InboxQuery): Query {
+export function conditions(query: InboxQuery): Query {
   const { seq, firstSeq, after, since, until, verdicts, leadId } = query;
   let all = sql``;
   const add = (part: Query): void => {
@@ -236,69 +233,3 @@ const resultOf = (
   kind: attemptKindOfRow(kind, source),
   address: address ?? undefined,
 });
-
-const maxReceipts = 1000;
-
-/**
- * Does what `Inbox.receipts` says. Each page comes as one row, in which the values of a column are joined: a driver takes longer to
- * make a row's object than the database to find the row, and most of a delivery is not read here.
- */
-export async function* receipts(
-  driver: DatabaseReader,
-  { since, until, withRepeats }: ReceiptQuery,
-): AsyncGenerator<readonly StoredReceipt[]> {
-  const { dialect } = driver;
-  const columns = ['seq', 'received_at', 'verdict', 'reason', 'attempt', 'source'];
-  const joined = raw(columns.map((name) => `${dialect.joined(name).text} AS ${name}s`).join(', '));
-  const length = "COALESCE(CAST(length(bytes) AS TEXT), '')";
-  const hasBytes = raw(withRepeats ? 'attempt > 0' : 'attempt = 1 AND reason IS NULL');
-  const pageQuery = (lastSeq: number, limit: number): Query =>
-    sql`SELECT ${joined}, ${dialect.list('lead')} AS leads, ${dialect.joined(length)} AS lengths,
-      ${dialect.joinedBytes('bytes')} AS bytes
-      FROM (SELECT seq, received_at, lead, verdict, COALESCE(reason, '') AS reason, attempt, source,
-        CASE WHEN ${hasBytes} THEN COALESCE(${payload}, ${raw(dialect.noBytes)}) END AS bytes
-        FROM @deliveries AS d${dialect.withoutIndex} WHERE seq < ${lastSeq} ${conditions({ since, until })}
-        ORDER BY seq DESC LIMIT ${limit}) AS page`;
-  let lastSeq = Number.MAX_SAFE_INTEGER;
-  for (let limit = firstRows; ;) {
-    const [row = {}] = await driver.read(pageQuery(lastSeq, limit));
-    const page = receiptsIn(row);
-    if (page.length > 0) yield page;
-    if (page.length < limit) return;
-    lastSeq = page.at(-1)?.seq ?? 0;
-    limit = rowsAfter(page.length, bytesOf(row['bytes']).length, maxReceipts);
-  }
-}
-
-/** The receipts of such a row. The bytes of all of them follow each other; a length of '' stands for no bytes. */
-function receiptsIn(row: Row): readonly StoredReceipt[] {
-  const valuesOf = (column: string): readonly string[] => textOf(row[column]).split(',');
-  const [times, verdicts, reasons] = [valuesOf('received_ats'), valuesOf('verdicts'), valuesOf('reasons')];
-  const [attempts, sources, lengths] = [valuesOf('attempts'), valuesOf('sources'), valuesOf('lengths')];
-  const ids = JSON.parse(textOf(row['leads']) || '[]') as (string | null)[];
-  const bytes = bytesOf(row['bytes']);
-  let end = 0;
-  return textsIn(row['seqs']).map((seq, i) => {
-    const id = ids[i];
-    const reason = reasons[i] === '' ? undefined : reasons[i];
-    const start = end;
-    end += Number(lengths[i]);
-    return {
-      seq: Number(seq),
-      receivedAt: Number(times[i]),
-      leadId: typeof id === 'string' ? fromColumn(id) : undefined,
-      verdict: verdictOfRow(verdicts[i], reason),
-      reason,
-      attempt: Number(attempts[i]),
-      source: textOf(sources[i]) as Source,
-      lead: lengths[i] === '' ? undefined : bytes.subarray(start, end),
-    };
-  });
-}
-
-export async function droppedRepeats(driver: DatabaseReader, leadId: string): Promise<DroppedRepeats> {
-  const [row] = await driver.read(
-    sql`SELECT differing, same FROM @dropped_repeats WHERE lead = ${toColumn(leadId)}`,
-  );
-  return { differing: numberOf(row?.['differing']), same: numberOf(row?.['same']) };
-}

@@ -3,11 +3,11 @@ import { messageOf, type Problem } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Driver, WriteFailure } from '../driver.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
-import { numberOf, type Rows, type Value } from '../sql/row.ts';
-import { type Insertion, Query, sql, type Start, metaColumns, startOf, type Work } from '../sql/statement.ts';
+import { numberOf, type Rows } from '../sql/row.ts';
+import { Query, sql, type Start, metaColumns, startOf, type Work } from '../sql/statement.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';
 import { FileHealth } from './file-health.ts';
-import type { Database, Statement } from './libsql.ts';
+import { type Database, Statements } from './libsql.ts';
 import { openDatabase, openReadOnly } from './open-database.ts';
 import { notOverwritten, overwriteFile, shrink } from './overwrite-file.ts';
 import { cannotOpen, cannotRead, cannotWrite, FileFault, isBusy, sqliteCode } from './sqlite-errors.ts';
@@ -198,97 +198,6 @@ function fileIdAt(path: string): string | undefined {
     return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
   } catch (error) {
     throw new FileFault(messageOf(error), { cause: error });
-  }
-}
-
-/**
- * Runs the statements of one connection. Each is prepared at its first use, and found by its text later. After a failure this object is
- * replaced, since a prepared statement of libsql that has thrown may throw in every later call.
- */
-export class Statements {
-  readonly #database: Database;
-  readonly #prepared = new Map<string, { readonly statement: Statement; readonly reads: boolean }>();
-  readonly #insertions = new Map<string, RowInsertion>();
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  run(statement: Query | Insertion): Rows {
-    if (!(statement instanceof Query)) {
-      this.#insert(statement);
-      return [];
-    }
-    let prepared = this.#prepared.get(statement.text);
-    if (prepared === undefined) {
-      const text = statement.text.replaceAll('@', '');
-      prepared = { statement: this.#database.prepare(text), reads: /^\s*SELECT/.test(text) };
-      this.#prepared.set(statement.text, prepared);
-    }
-    if (prepared.reads) return prepared.statement.all(statement.values);
-    prepared.statement.run(statement.values);
-    return [];
-  }
-
-  #insert({ into, rows }: Insertion): void {
-    let insertion = this.#insertions.get(into);
-    if (insertion === undefined) {
-      insertion = new RowInsertion(this.#database, into);
-      this.#insertions.set(into, insertion);
-    }
-    insertion.insert(rows);
-  }
-}
-
-/** The most rows that one statement inserts: a power of two. */
-const maxRows = 32;
-
-const maxPrepared = 32;
-
-/**
- * Inserts rows of one table, several with one statement, since to run a statement costs more than to insert a row. To pass a value costs
- * as much: a value that all rows of a statement have in a column is passed once.
- */
-class RowInsertion {
-  readonly #database: Database;
-  readonly #table: string;
-  readonly #prepared = new Map<string, Statement>();
-
-  constructor(database: Database, table: string) {
-    this.#database = database;
-    this.#table = table;
-  }
-
-  insert(rows: readonly (readonly Value[])[]): void {
-    for (let start = 0, count = maxRows; start < rows.length; start += count) {
-      while (count > rows.length - start) count /= 2;
-      this.#insertTogether(rows.slice(start, start + count));
-    }
-  }
-
-  /** The values that all rows share come first, then the other values of each row. */
-  #insertTogether(rows: readonly (readonly Value[])[]): void {
-    const [first = []] = rows;
-    const isShared = first.map((value, column) => rows.every((row) => row[column] === value));
-    const sharedValues = first.filter((_, column) => isShared[column] === true);
-    const values = rows.flatMap((row) => row.filter((_, column) => isShared[column] === false));
-    this.#statement(rows.length, isShared).run([...sharedValues, ...values]);
-  }
-
-  #statement(rowCount: number, isShared: readonly boolean[]): Statement {
-    const key = `${rowCount} ${isShared.map(Number).join('')}`;
-    const statement = this.#prepared.get(key);
-    if (statement !== undefined) return statement;
-    let lastNumber = isShared.filter(Boolean).length;
-    const rows = Array.from({ length: rowCount }, () => {
-      let lastShared = 0;
-      const parameters = isShared.map((shared) => `?${shared ? (lastShared += 1) : (lastNumber += 1)}`);
-      return `(${parameters.join()})`;
-    });
-    const prepared = this.#database.prepare(`INSERT INTO ${this.#table} VALUES ${rows.join()}`);
-    if (this.#prepared.size === maxPrepared) this.#prepared.clear();
-    this.#prepared.set(key, prepared);
-    return prepared;
   }
 }
 

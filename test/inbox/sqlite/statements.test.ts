@@ -1,7 +1,6 @@
 import Libsql from 'libsql';
 import { expect, it } from 'vitest';
-import { Statements } from '../../../src/inbox/sqlite/driver.ts';
-import type { Database } from '../../../src/inbox/sqlite/libsql.ts';
+import { type Database, Statements } from '../../../src/inbox/sqlite/libsql.ts';
 import { bytesOf, type Row, type Value } from '../../../src/inbox/sql/row.ts';
 import { sql } from '../../../src/inbox/sql/statement.ts';
 
