@@ -56,6 +56,18 @@ export const handshakeProblem = (kind: HandshakeFailure): Problem => ({
   message: handshakeFailures[kind],
 });
 
+/** The failure by the code of OpenSSL or node; undefined where the connection broke, which says nothing of the handshake. */
+export function handshakeFailure(code: string): HandshakeFailure | undefined {
+  if (code === 'ERR_SSL_HTTP_REQUEST') return 'client-speaks-no-tls';
+  if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED)/.test(code)) {
+    return 'client-distrusts-certificate';
+  }
+  if (/UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|UNKNOWN_PROTOCOL/.test(code)) return 'client-speaks-old-tls';
+  if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'client-speaks-no-http1';
+  if (/^(ECONNRESET|EPIPE|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_STREAM_DESTROYED)$/.test(code)) return undefined;
+  return 'handshake-failed';
+}
+
 /** Both have the codes that undici gives for the same. */
 export const connectTimeout = (): Error =>
   Object.assign(new Error('Connect Timeout Error'), { code: 'UND_ERR_CONNECT_TIMEOUT' });

@@ -7,7 +7,7 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Connection, Connections, leftAtHandshake, measureStall, startInTurn } from './connections.ts';
-import { type HandshakeFailure, handshakeProblem, listenError } from '../errors.ts';
+import { type HandshakeFailure, handshakeFailure, handshakeProblem, listenError } from '../errors.ts';
 import { BodyBudget, IncomingBody, readHead, type RequestHead } from './read-request.ts';
 import {
   closeAfterAnswer,
@@ -28,6 +28,7 @@ import {
   type HttpServerOptions,
   type Limits,
   requestDeadlineMs,
+  secureContext,
   type ServerState,
 } from './server-options.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
@@ -70,31 +71,6 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
     },
   };
 }
-
-/**
- * Authenticated encryption with forward secrecy only, for TLS 1.3 and 1.2: the suites with CBC of TLS 1.2 are open to
- * padding oracles (RFC 9325, section 4.2). In OpenSSL's names, the preferred first.
- */
-const aeadCiphers = [
-  'TLS_AES_128_GCM_SHA256',
-  'TLS_AES_256_GCM_SHA384',
-  'TLS_CHACHA20_POLY1305_SHA256',
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-].join(':');
-
-const secureContext = ({ certPem, keyPem }: NonNullable<HttpServerOptions['tls']>) =>
-  ({
-    cert: certPem,
-    key: keyPem,
-    ciphers: aeadCiphers,
-    minVersion: 'TLSv1.2',
-    maxVersion: 'TLSv1.3',
-  }) as const;
 
 function createServer(options: HttpServerOptions, limits: Limits): Server {
   const http = {
@@ -176,18 +152,6 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
     server.closeIdleConnections();
     options.onFull?.(limits.connections);
   });
-}
-
-/** The failure by the code of OpenSSL or node; undefined where the connection broke, which says nothing of the handshake. */
-function handshakeFailure(code: string): HandshakeFailure | undefined {
-  if (code === 'ERR_SSL_HTTP_REQUEST') return 'client-speaks-no-tls';
-  if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED)/.test(code)) {
-    return 'client-distrusts-certificate';
-  }
-  if (/UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|UNKNOWN_PROTOCOL/.test(code)) return 'client-speaks-old-tls';
-  if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'client-speaks-no-http1';
-  if (/^(ECONNRESET|EPIPE|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_STREAM_DESTROYED)$/.test(code)) return undefined;
-  return 'handshake-failed';
 }
 
 function watchRequests(server: Server, state: ServerState, connections: Connections): void {
