@@ -2,10 +2,10 @@ import { checkOptions, type CommandSpec } from './commands/flags/command-spec.ts
 import { globalFlags, type OptionsOf } from './commands/flags/flag.ts';
 import {
   type NamedCommand,
-  ourName,
+  hintForForeignName,
   parseWords,
   seeHelp,
-  takeCommand,
+  splitCommandName,
 } from './commands/flags/parse-words.ts';
 import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
@@ -31,13 +31,13 @@ export async function parseArgv(argv: readonly string[]): Promise<Invocation> {
   const hasHelpFlag = argv.includes('--help') || argv.includes('-h');
   const words = hasHelpFlag ? argv.filter((word) => word !== '--all') : argv;
   const hasAllFlag = words.length < argv.length;
-  const first = takeCommand(words);
+  const first = splitCommandName(words);
   const isHelpCommand = first.name === 'help';
-  if (isHelpCommand && first.rest.includes('--json')) {
-    return helpAsData(first.rest.filter((word) => word !== '--json'));
+  if (isHelpCommand && first.words.includes('--json')) {
+    return helpAsData(first.words.filter((word) => word !== '--json'));
   }
   // `leads help list` is `leads list --help --all`.
-  const { name, rest: further } = isHelpCommand ? takeCommand([...first.rest, '--help']) : first;
+  const { name, words: further } = isHelpCommand ? splitCommandName([...first.words, '--help']) : first;
   if (name === undefined) return withoutCommand(further);
   const listed = commands.find((command) => command.name === name);
   if (listed === undefined) return topicOrError(name, isHelpCommand);
@@ -54,7 +54,7 @@ function withoutCommand(words: readonly string[]): Invocation {
 }
 
 async function helpAsData(words: readonly string[]): Promise<Invocation> {
-  const { name: excess } = takeCommand(words);
+  const { name: excess } = splitCommandName(words);
   if (excess !== undefined) {
     throw new UsageError(`unexpected argument '${excess}'`, {
       hint: "'leads help --json' is about all commands",
@@ -68,7 +68,7 @@ async function helpAsData(words: readonly string[]): Promise<Invocation> {
 function unknownCommand(name: string, further: readonly string[], hint: string): UsageError {
   const names = [...commands.map((command) => command.name), ...further];
   return new UsageError(`unknown command '${name}'`, {
-    hint: ourName(name, '', commands) ?? didYouMean(name, names) ?? hint,
+    hint: hintForForeignName(name, '', commands) ?? didYouMean(name, names) ?? hint,
   });
 }
 
@@ -120,13 +120,13 @@ function followCommand(spec: CommandSpec, words: readonly string[], path = spec.
   const { subcommands, prepare } = spec;
   const isChild = subcommands.some(({ name }) => name === words[0]);
   if (!isChild && (subcommands.length === 0 || prepare !== undefined)) return { spec, path, words };
-  const { name, rest: further } = takeCommand(words);
+  const { name, words: further } = splitCommandName(words);
   if (name === undefined) return { spec, path, words };
   const child = subcommands.find((candidate) => candidate.name === name);
   if (child !== undefined) return followCommand(child, further, `${path} ${name}`);
   const names = subcommands.map((candidate) => candidate.name);
   throw new UsageError(`unknown command '${path} ${name}'`, {
-    hint: ourName(name, path, subcommands) ?? didYouMean(name, names) ?? seeHelp(path),
+    hint: hintForForeignName(name, path, subcommands) ?? didYouMean(name, names) ?? seeHelp(path),
   });
 }
 

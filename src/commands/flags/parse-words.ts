@@ -86,7 +86,7 @@ function unexpectedWord(word: string, { spec, path, words }: NamedCommand, cause
   const isFieldOfJson = 'fields' in spec.flags && words[words.indexOf(word) - 1] === '--json';
   const fieldsHint = isFieldOfJson ? `fields are named by --fields: --json --fields ${word}` : undefined;
   return new UsageError(`unexpected argument '${word}'`, {
-    hint: fieldsHint ?? ourName(word, path, spec.subcommands) ?? seeHelp(path),
+    hint: fieldsHint ?? hintForForeignName(word, path, spec.subcommands) ?? seeHelp(path),
     cause,
   });
 }
@@ -102,32 +102,35 @@ function usageError(cause: CommanderError, path: string, flags: NamedFlags): Usa
 }
 
 /**
- * Gives the first word that is neither a global flag nor its value, and the other words: global flags stand before or after
- * it. Throws a `UsageError` for any other flag before it.
+ * Splits words into the name of a command, which is the first word that is neither a global flag nor its value, and the other
+ * words: global flags stand before or after the name. Throws a `UsageError` for any other flag before it.
  */
-export function takeCommand(words: readonly string[]): { name: string | undefined; rest: readonly string[] } {
-  for (let i = 0; i < words.length; i += 1) {
-    const word = words[i] ?? '';
-    if (!word.startsWith('-')) return { name: word, rest: words.toSpliced(i, 1) };
-    if (isValueNext(word)) i += 1;
+export function splitCommandName(typed: readonly string[]): {
+  readonly name: string | undefined;
+  readonly words: readonly string[];
+} {
+  for (let i = 0; i < typed.length; i += 1) {
+    const word = typed[i] ?? '';
+    if (!word.startsWith('-')) return { name: word, words: typed.toSpliced(i, 1) };
+    if (isFollowedByValue(word)) i += 1;
   }
-  return { name: undefined, rest: words };
+  return { name: undefined, words: typed };
 }
 
-/** Whether the next word is the value of this global flag. Throws a `UsageError` for any other flag. */
-function isValueNext(word: string): boolean {
+/** Whether the word after this global flag is its value. Throws a `UsageError` for any other flag. */
+function isFollowedByValue(word: string): boolean {
   const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
-  const [long = ''] = word.split('=');
+  const [typedName = ''] = word.split('=');
   const letters = flags.flatMap(([, { short }]) => short ?? []);
   // Several letters may be joined: `-qv`.
   const isLetters = new RegExp(`^-[${letters.join('')}]+$`).test(word);
-  const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === long) ?? [];
+  const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === typedName) ?? [];
   if (flag === undefined && !isLetters) {
     const names = flags.map(([key, candidate]) => longName(key, candidate));
     const hint = "the flags of a command stand after its name; see 'leads --help'";
-    throw new UsageError(`unknown option '${word}'`, { hint: didYouMean(long, names) ?? hint });
+    throw new UsageError(`unknown option '${word}'`, { hint: didYouMean(typedName, names) ?? hint });
   }
-  const hasJoinedValue = word !== long;
+  const hasJoinedValue = word !== typedName;
   return flag !== undefined && !isSwitch(flag) && !hasJoinedValue;
 }
 
@@ -147,10 +150,17 @@ const namesElsewhere = new Map([
   ['rm', 'remove'],
 ]);
 
-/** The hint that says how a command which another tool calls `name` is called here, below the command `path`. */
-export function ourName(name: string, path: string, children: readonly { readonly name: string }[]) {
-  const words = namesElsewhere.get(name)?.replace(path === '' ? '' : `${path} `, '');
-  const isOurs = words !== undefined && children.some((child) => words.split(' ')[0] === child.name);
-  if (!isOurs && words !== '--version') return undefined;
-  return `it is '${['leads', path, words].filter((word) => word !== '').join(' ')}' here`;
+/**
+ * The hint that says how a command which another tool calls `name` is called here, below the command `path`, whose subcommands are
+ * `children`. Undefined for a name that no other tool has, or one that is found below another command.
+ */
+export function hintForForeignName(
+  name: string,
+  path: string,
+  children: readonly { readonly name: string }[],
+): string | undefined {
+  const nameHere = namesElsewhere.get(name)?.replace(path === '' ? '' : `${path} `, '');
+  const isBelowPath = children.some((child) => nameHere?.split(' ')[0] === child.name);
+  if (nameHere === undefined || (!isBelowPath && nameHere !== '--version')) return undefined;
+  return `it is 'leads ${path === '' ? '' : `${path} `}${nameHere}' here`;
 }
