@@ -13,6 +13,7 @@ import { noDeliveryOfLead } from '../../receiver/errors.ts';
 import { type Retried, retryRequest, untried } from '../../receiver/retry-request.ts';
 import { firstDelivery, isUnreadable } from '../../receiver/stored-request.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
+import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { authorityFor } from '../../tls/local-authority.ts';
@@ -140,50 +141,52 @@ async function deliverTo(
   context: Context,
 ): Promise<Outcome> {
   const { timeoutMs } = await context.settings();
-  const { clock, signal, messages } = context;
-  const target = forwardTarget({
-    url: to,
-    // The inbox does not keep which scheme verified a delivery.
-    scheme: undefined,
-    proxy: proxyFor(to, context.env),
-    timeoutMs,
-    trust: trustIn(await authorityFor(to, context.paths.dataDir)),
-    now: () => clock.now(),
-    signal,
-  });
+  const target = await openTarget(to, timeoutMs, context);
   const retried: Retried[] = [];
-  const print = async (results: readonly Retried[]): Promise<void> => {
-    retried.push(...results);
-    for (const result of results) {
+  const store = { targets: [target.name], claimMs: claimMsFor(timeoutMs) };
+  const deliverFrom = async (inbox: Inbox): Promise<readonly TargetCount[]> => {
+    for await (const result of deliverLeads(options, target, inbox, context)) {
+      retried.push(result);
       await printer.write(options.pending ? result : { ...result, insteadOf: undefined });
     }
+    return options.pending ? inbox.targetCounts() : [];
   };
   try {
-    const store = { targets: [target.name], claimMs: claimMsFor(timeoutMs) };
-    const targets = await withInbox(
-      options,
-      context,
-      async (inbox) => {
-        const retrying = { target, inbox, clock, isMove: options.pending };
-        const ids = await leadIdsOf(options, inbox);
-        for (let i = 0; i < ids.length; i += readAtOnce) {
-          const { requests, unreadable } = await requestsOf(ids.slice(i, i + readAtOnce), inbox, options);
-          await print(unreadable.map(({ leadId, why }) => untried(leadId, why, clock.now())));
-          for (const leads of requests) {
-            signal.throwIfAborted();
-            await print(await retryRequest(leads, retrying));
-          }
-        }
-        signal.throwIfAborted();
-        return options.pending ? await inbox.targetCounts() : [];
-      },
-      store,
-    );
-    if (targets !== undefined) report(retried, to, targets, messages);
+    const targets = await withInbox(options, context, deliverFrom, store);
+    if (targets !== undefined) report(retried, to, targets, context.messages);
   } finally {
     await target.close?.();
   }
   return retried.every(({ ok }) => ok) ? 'done' : 'problems';
+}
+
+async function openTarget(url: URL, timeoutMs: number, context: Context): Promise<Target> {
+  const { clock, env, paths, signal } = context;
+  const proxy = proxyFor(url, env);
+  const trust = trustIn(await authorityFor(url, paths.dataDir));
+  // The inbox does not keep which scheme verified a delivery.
+  const scheme = undefined;
+  return forwardTarget({ url, scheme, proxy, timeoutMs, trust, now: () => clock.now(), signal });
+}
+
+/** Yields the result of each lead. Throws the reason of an interruption, before the next request. */
+async function* deliverLeads(
+  options: InboxRetryOptions,
+  target: Target,
+  inbox: Inbox,
+  { clock, signal }: Context,
+): AsyncGenerator<Retried> {
+  const retrying = { target, inbox, clock, isMove: options.pending };
+  const ids = await leadIdsOf(options, inbox);
+  for (let i = 0; i < ids.length; i += readAtOnce) {
+    const { requests, unreadable } = await requestsOf(ids.slice(i, i + readAtOnce), inbox, options);
+    for (const { leadId, why } of unreadable) yield untried(leadId, why, clock.now());
+    for (const leads of requests) {
+      signal.throwIfAborted();
+      yield* await retryRequest(leads, retrying);
+    }
+  }
+  signal.throwIfAborted();
 }
 
 type StoredLead = StoredDelivery & { readonly leadId: string };
