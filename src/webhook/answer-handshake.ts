@@ -53,10 +53,8 @@ function membersOf(body: Uint8Array): Fields {
 
 function refuseWrongToken(token: unknown, { name, verifyToken }: Scheme): Rejection | undefined {
   if (verifyToken === undefined) {
-    return rejection(
-      'wrong_method',
-      `a registration at ${name} is answered once the scheme has a verifyToken`,
-    );
+    const detail = `a registration at ${name} is answered once the scheme has a verifyToken`;
+    return rejection('wrong_method', detail);
   }
   return equalInConstantTime(Buffer.from(verifyToken.reveal()), Buffer.from(String(token)))
     ? undefined

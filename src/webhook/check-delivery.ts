@@ -54,7 +54,7 @@ const maxIdBytes = 512;
 /**
  * Checks path and method, the credential over the raw bytes, content type, signed time, then JSON: nothing is
  * parsed before the sender is authenticated. `now` is in milliseconds since the epoch. Only a receiver passes
- * `otherEvents`; it answers the handshakes of vendors too. This function never throws.
+ * `otherEvents`; it answers the handshakes of vendors too, some of which are a GET or a HEAD. This function never throws.
  */
 export function checkDelivery(delivery: Delivery, policy: Policy, now: number): CheckedDelivery | Rejection;
 export function checkDelivery(
@@ -71,7 +71,6 @@ export function checkDelivery(
 ): CheckedDelivery | OtherDelivery | Rejection {
   const wrongTarget = checkTarget(delivery, policy);
   if (wrongTarget !== undefined) {
-    // Some vendors register an address by a GET or HEAD.
     const mayBeHandshake = otherEvents !== undefined && wrongTarget.reason === 'wrong_method';
     const handshakeAnswer = mayBeHandshake ? answerHandshake(delivery, policy.scheme) : undefined;
     return handshakeAnswer ?? wrongTarget;
@@ -225,10 +224,8 @@ export function jsonContent(delivery: Delivery): { ok: true } | Rejection {
   if (problem !== undefined) return rejection('wrong_content_type', problem);
   const coding = headerValues(delivery, 'content-encoding').find((value) => !/^identity$/i.test(value));
   if (coding !== undefined) {
-    return rejection(
-      'encoded_body',
-      `the body is sent with content-encoding '${coding}'; only identity is accepted`,
-    );
+    const detail = `the body is sent with content-encoding '${coding}'; only identity is accepted`;
+    return rejection('encoded_body', detail);
   }
   return { ok: true };
 }

@@ -86,9 +86,7 @@ function customScheme(options: CustomOptions, toleranceMs: number): Scheme {
   const nonceHeader = optionalHeaderName(options.nonceHeader);
   const headers = [signatureHeader, timestampHeader, nonceHeader].filter((name) => name !== undefined);
   if (new Set(headers).size < headers.length) throw headersNotApart('custom');
-  if (timestampPrefix !== undefined && overlap(timestampPrefix, prefix)) {
-    throw prefixesOverlap();
-  }
+  if (timestampPrefix !== undefined && overlap(timestampPrefix, prefix)) throw prefixesOverlap();
   const isTimed = timestampHeader !== undefined || timestampPrefix !== undefined;
   return templateScheme({
     ...options,
@@ -156,14 +154,10 @@ const nonPartKeys = ['tolerance', 'publicUrl'] as const;
 
 /** Throws a `ConfigError` for anything but a known part: a misspelt part would check less than was meant. */
 export function readSchemeDefinition(json: unknown): SchemeDefinition {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw schemeIsNoObject();
-  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw schemeIsNoObject();
   const { version = 1, scheme: name = 'custom', tolerance, publicUrl, ...parts } = json as Members;
   if (version !== 1) throw schemeOfNewerVersion(String(version));
-  if (typeof name !== 'string' || !schemeNames.includes(name)) {
-    throw unknownScheme(String(name), schemeNames);
-  }
+  if (typeof name !== 'string' || !schemeNames.includes(name)) throw unknownScheme(String(name), schemeNames);
   const toleranceMs = typeof tolerance === 'string' ? parseDuration(tolerance) : undefined;
   if (tolerance !== undefined && toleranceMs === undefined)
     throw wrongSchemePart('tolerance', 'a duration such as 5m');
@@ -182,9 +176,7 @@ export function schemePartsOf(
   const parts = Object.fromEntries(
     Object.entries(members).flatMap(([key, value]) => {
       const part = schemePartKeys.find((partKey) => partKey === key);
-      if (part === undefined) {
-        throw unknownSchemePart(key, [...otherKeys, ...schemePartKeys]);
-      }
+      if (part === undefined) throw unknownSchemePart(key, [...otherKeys, ...schemePartKeys]);
       return value === undefined ? [] : [[part, partValue(part, value)] as const];
     }),
   );

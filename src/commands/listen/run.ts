@@ -104,8 +104,7 @@ function startRetention({ flags, context, inbox, attemptsController }: ListenSes
 }
 
 function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context): void {
-  const isSignalled = signal.aborted;
-  if (!isSignalled) return;
+  if (!signal.aborted) return;
   // A terminal shows ^C at the start of a line and stays on it.
   if (stderr.isTTY === true) stderr.write('\n');
   if (drainDelayMs === 0) return;
