@@ -24,20 +24,17 @@ export interface IdField {
 
 /**
  * `one`: the only possible place of the lead, or of all leads, as reference tokens where `*` steps through an
- * array; empty for the body itself. Otherwise `paths` are the places that were considered, and `member` is the
- * pointer to the member because of which the lead is refused.
+ * array; empty for the body itself. Otherwise no lead is taken, and `paths` are the places that were considered.
+ * `several`: more than one reading is possible. `past`: the only leads are former ones. `mixed`: some events of a
+ * batch hold a lead and others do not. `none`: no object is like a lead, though some may have an id. `deletion`: the
+ * member with the pointer `member` says that the lead was deleted. `other`: it names another kind of object.
  */
 export type LeadReading =
   | { readonly kind: 'one'; readonly path: Path }
-  | { readonly kind: RefusedReading; readonly paths: readonly Path[]; readonly member?: string };
+  | { readonly kind: 'several' | 'past' | 'mixed' | 'none'; readonly paths: readonly Path[] }
+  | { readonly kind: NoticeKind; readonly paths: readonly Path[]; readonly member: string };
 
-/**
- * The reasons to take no lead. `several`: more than one reading is possible. `past`: the only leads are
- * former ones. `deletion`: the body says that the lead was deleted. `other`: the body is about another kind
- * of object. `mixed`: some events of a batch hold a lead and others do not. `none`: no object is like a lead,
- * though some may have an id.
- */
-export type RefusedReading = 'several' | 'past' | 'deletion' | 'other' | 'mixed' | 'none';
+export type NoticeKind = 'deletion' | 'other';
 
 /**
  * How much an object is like a lead of section 2 of the specification. `otherId`: its id may have another name.

@@ -1,6 +1,6 @@
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
 import type { PatternSpans } from '../json/members.ts';
-import { type IdField, idIn, idLikeName, type LeadReading, type RefusedReading } from './find-leads.ts';
+import { type IdField, idIn, idLikeName, type LeadReading, type NoticeKind } from './find-leads.ts';
 
 /**
  * `saidBy` is the flag or setting that named the place of the lead; absent where the place was found. `option` is
@@ -15,40 +15,46 @@ type Path = readonly string[];
 
 const maxNamed = 5;
 
-const anyway = 'takes it all the same';
-
 const problems = {
   several: ['more than one object in the body could be the lead', 'says which'],
-  past: ['the only lead in the body is a former one', anyway],
-  deletion: ['says that the lead was deleted', anyway],
-  other: ['says that the body is about something else than a lead', anyway],
+  past: ['the only lead in the body is a former one', 'takes it all the same'],
   mixed: ['only some of the objects are leads', 'takes all of them'],
-} as const satisfies Partial<Record<RefusedReading, readonly [problem: string, effectOfOption: string]>>;
+} as const;
 
 type Refused = Exclude<LeadReading, { readonly kind: 'one' }>;
 
+/** Says why no lead is taken, and with the flag `option`, if there is one, how a person can have it taken. */
 export function refusalOf(
-  { kind, member, paths }: Refused,
+  reading: Refused,
   body: Json,
   option: string | undefined,
   idField: IdField,
 ): string {
+  const { kind, paths } = reading;
   if (kind === 'none') return noLeadIn(body, paths, option, idField);
-  if (member !== undefined) return noticeRefusal(member, kind, pointerText(paths[0] ?? []), option);
-  const [problem, effect] = problems[kind];
-  const choice = option === undefined ? '' : `; ${listed(paths, option)} ${effect}`;
+  if (kind === 'deletion' || kind === 'other')
+    return noticeRefusal(reading.member, kind, pointerText(paths[0] ?? []), option);
+  const [problem, effectOfOption] = problems[kind];
+  const choice = option === undefined ? '' : `; ${listed(paths, option)} ${effectOfOption}`;
   return `${problem}, at ${listed(paths)}${choice}`;
 }
 
-export function noticeRefusal(
+const notices: Readonly<Record<NoticeKind, string>> = {
+  deletion: 'says that the lead was deleted',
+  other: 'says that the body is about something else than a lead',
+};
+
+/**
+ * A notice is a member or a header, named by `subject`, which says that the delivery tells of something else than a lead. `pointer` is
+ * the place at which the body holds what looks like a lead.
+ */
+export const noticeRefusal = (
   subject: string,
-  kind: keyof typeof problems,
+  kind: NoticeKind,
   pointer: string,
   option: string | undefined,
-): string {
-  const [problem, effect] = problems[kind];
-  return `${subject} ${problem}${option === undefined ? '' : `; ${option} ${pointer} ${effect}`}`;
-}
+): string =>
+  `${subject} ${notices[kind]}${option === undefined ? '' : `; ${option} ${pointer} takes it all the same`}`;
 
 const listed = (paths: readonly Path[], option = ''): string =>
   joined(paths.slice(0, maxNamed).map((path) => `${option} ${pointerText(path)}`.trim()));
@@ -65,11 +71,11 @@ function noLeadIn(
   if (Array.isArray(body) && body.length === 0) return 'the body is an empty array';
   if (typeof body !== 'object' || body === null) return 'the body is not a JSON object';
   const hasId = isObject(body) && idIn(body, name) !== undefined;
-  const hasLeadField = isObject(body) && ('category' in body || 'contact' in body);
+  const isBodyTheLead = isObject(body) && ('category' in body || 'contact' in body);
   const examples = identified.length === 0 ? '' : `, such as ${listed(identified, option)}`;
   const hints: string[] = [];
   if (!hasId && idOption !== undefined) hints.push(`with ${idOption} which field of a lead is its id`);
-  if (!hasLeadField && option !== undefined)
+  if (!isBodyTheLead && option !== undefined)
     hints.push(`with ${option} where in the body the lead is${examples}`);
   return `${missingPart(body, name, hasId)}${hints.length === 0 ? '' : `; say ${hints.join(', or ')}`}`;
 }

@@ -23,10 +23,11 @@ function placeIn(body: Json, idName = 'id'): string {
   const reading = findLeads(body, idName);
   const pointer = (path: readonly string[]): string => (path.length === 0 ? 'the body' : formatPointer(path));
   if (reading.kind === 'one') return pointer(reading.path);
-  const { kind, member, paths } = reading;
+  const { kind, paths } = reading;
   if (kind === 'none') return 'none';
-  if (member === undefined) return `${kind}: ${paths.map(pointer).join(' ')}`;
-  return `${kind === 'deletion' ? 'deleted' : 'something else'}, says ${member}`;
+  if ('member' in reading)
+    return `${kind === 'deletion' ? 'deleted' : 'something else'}, says ${reading.member}`;
+  return `${kind}: ${paths.map(pointer).join(' ')}`;
 }
 
 describe('the lead of a body as a service sends it', () => {
