@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { commandLine, hintFor } from '../../src/front.ts';
 import {
-  howToExplain,
-  howToProve,
+  hintWhenSignIsUnread,
+  hintWhenPageMayBeCut,
   moreWithoutPosition,
   nothingNew,
   totalOutOfReach,
@@ -13,8 +13,8 @@ it.each([
   nothingNew,
   moreWithoutPosition,
   totalOutOfReach(7, 3),
-  unproven('25 leads came', howToProve),
-  unproven("the answer's 'max_id' may lead to more leads", howToExplain),
+  unproven('25 leads came', hintWhenPageMayBeCut),
+  unproven("the answer's 'max_id' may lead to more leads", hintWhenSignIsUnread),
 ])(
   'a hint on how a service pages names the command that finds out, and others that can be followed: $reason.message',
   ({ reason: { hint } }) => {

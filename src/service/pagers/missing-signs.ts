@@ -2,7 +2,7 @@ import { isObject, type Json, membersOf, plainName, type Member } from '../../js
 import type { Envelope } from '../../json/envelope.ts';
 import { failureInBody } from '../client/failure-in-body.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
-import { fewest, howToExplain, totalOutOfReach, type Unproven, unproven } from './pager.ts';
+import { fewest, hintWhenSignIsUnread, totalOutOfReach, type Unproven, unproven } from './pager.ts';
 import type { RequestParams } from './request-params.ts';
 import { nextNames } from './names.ts';
 
@@ -152,7 +152,7 @@ const plainHeaders = ({ headers }: PageFacts): Pick<Member, 'name' | 'plain' | '
   );
 
 const unread = (sign: string): Unproven =>
-  unproven(`the answer's ${sign} may lead to more leads`, howToExplain);
+  unproven(`the answer's ${sign} may lead to more leads`, hintWhenSignIsUnread);
 
 const settingWithoutEffect = (setting: 'api.next' | 'api.pagination'): Unproven =>
   unproven(`${setting} says where the next page is named, and no answer names one there`, (front) => {

@@ -1,7 +1,7 @@
 import {
   ask,
   complete,
-  howToSet,
+  hintToSetParameter,
   moreWithoutLeads,
   moreWithoutPosition,
   mostIdlePages,
@@ -92,7 +92,7 @@ export class NamedPager implements Pager {
     if (this.#requestedKeys.has(key))
       throw new DataError('the service names a page as the next one that was read before', {
         kind: 'position-read-before',
-        hint: howToSet,
+        hint: hintToSetParameter,
       });
     this.#requestedKeys.add(key);
     this.#isCounting ||= isCounting(position);

@@ -18,6 +18,11 @@ interface ParameterNames {
 /** In an address, these may also be something else than a number of leads, or of leads to skip. */
 const ambiguous = names('first from');
 
+/**
+ * A new name goes into `frequent` if it means this parameter in every place. One that few services use, or that is often a filter, is
+ * `rare`: trying it shows what it does, while in an address it would be believed unseen. One that no service takes for itself, because it
+ * goes with another parameter, is `onlyInAddress`.
+ */
 function parameter(frequent: string, rare: string, onlyInAddress = ''): ParameterNames {
   const candidates = names(`${frequent} ${onlyInAddress}`).filter((name) => !ambiguous.includes(name));
   // Beside a name with `_` before it, the plain one is a filter (json-server).
@@ -74,6 +79,7 @@ export const timeParams: readonly (readonly [since: string, until: string])[] = 
   return [since, until];
 });
 
+/** Parameters that ask for the leads before a time, all sent in one request. `before` is not among them: `idParams` sends an id by it. */
 export const untilNames = names(`
   until created_before createdBefore created_until createdUntil to end created_to createdTo end_date endDate to_date
   toDate`);
@@ -114,7 +120,7 @@ export const vagueNextNames = names(
   'endcursor after cursor bookmark marker continuation scrollid pagestate searchafter offset',
 );
 
-/** Headers that name the next page, each with the member of an answer that means the same. */
+/** Headers that name the next page, each with the member of an answer that means the same, or its own name where no member does. */
 export const nextHeaders: Readonly<Record<string, string>> = {
   'x-next-cursor': 'next_cursor',
   'x-next-page-token': 'next_page_token',
@@ -146,7 +152,7 @@ export const nestingNames = names(
   'meta pagination paging pageinfo page pages links cursor cursors responsemetadata info additionaldata hits',
 );
 
-/** Members of a lead that may hold its delivery status, with exact names: the specification names none (section 2, gaps). */
+/** Members of a lead that may hold its delivery status, with exact names: the specification of a lead (section 2) names none. */
 export const statusFields: readonly string[] = [
   'status',
   'deliveryStatus',

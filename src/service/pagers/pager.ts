@@ -108,12 +108,12 @@ export const complete = (evidence: Evidence): Complete => ({ kind: 'complete', e
 const exampleParams = (front: Front): string =>
   `${front.set('api.params.page', 'pageNo')} or ${front.set('api.params.offset', 'from')}`;
 
-export const howToSet = (front: Front): string =>
+export const hintToSetParameter = (front: Front): string =>
   [front.learning, `if you know the parameter that it pages by, as in ${exampleParams(front)}`]
     .filter((text) => text !== undefined)
     .join('; ');
 
-export const unproven = (message: string, hint: Hint = howToSet, kind = 'unproven'): Unproven => ({
+export const unproven = (message: string, hint: Hint = hintToSetParameter, kind = 'unproven'): Unproven => ({
   kind: 'unproven',
   reason: { kind, message, hint },
 });
@@ -145,17 +145,18 @@ export const noList = unproven(
 const oneAnswerIsAll = (front: Front): string =>
   `one answer is everything: ${front.set('api.pagination', 'none')}`;
 
-export const howToProve = (front: Front): string => `${howToSet(front)}; if ${oneAnswerIsAll(front)}`;
+export const hintWhenPageMayBeCut = (front: Front): string =>
+  `${hintToSetParameter(front)}; if ${oneAnswerIsAll(front)}`;
 
-export const howToExplain = (front: Front): string =>
-  `${howToSet(front)}; if it means something else and ${oneAnswerIsAll(front)}`;
+export const hintWhenSignIsUnread = (front: Front): string =>
+  `${hintToSetParameter(front)}; if it means something else and ${oneAnswerIsAll(front)}`;
 
 export const pageMayBeCut = 'page-may-be-cut';
 
-const howToEstimate = (front: Front): string =>
-  `${howToSet(front)}; or, if it counts more than it lists: ${front.set('api.total', 'estimate')}`;
+const hintWhenTotalIsLarger = (front: Front): string =>
+  `${hintToSetParameter(front)}; or, if it counts more than it lists: ${front.set('api.total', 'estimate')}`;
 
-export const moreCounted = (message: string): Unproven => unproven(message, howToEstimate);
+export const moreCounted = (message: string): Unproven => unproven(message, hintWhenTotalIsLarger);
 
 export const totalOutOfReach = (total: number, met: number): Unproven =>
   moreCounted(`the service has ${total} leads, and its answers show no way past the first ${met}`);
@@ -200,17 +201,18 @@ export const isUsualCap = (count: number): boolean =>
   usualCaps.includes(count) || (count > 0 && count % 1000 === 0);
 
 /**
- * The end of the list, where the answer itself says that it is reached. `read`: records of the list up to the end of this page;
- * `longest`: the length of the longest page. Some services cut the total as they cut the page: one that a full page reaches is no end.
+ * Returns the evidence where the answer itself says that the list ends here. `read`: records of the list up to the end of this page;
+ * `longestBefore`: the length of the longest page before this one, 0 on the first one. Some services cut the total as they cut the
+ * page: a total that is reached with a full page is no end.
  */
 export function endOf(
   { hints, facts: { count }, request }: PageAnswer,
   read: number,
-  longest = 0,
+  longestBefore = 0,
 ): Evidence | undefined {
   if (hints.hasMore === false) return 'explicit-end';
   if (hints.hasMore === true || count === 0 || hints.total !== read) return undefined;
-  const isFull = longest > 0 ? count >= longest : count === request.limit || isUsualCap(count);
+  const isFull = longestBefore > 0 ? count >= longestBefore : count === request.limit || isUsualCap(count);
   return isFull ? undefined : 'total';
 }
 
@@ -222,7 +224,10 @@ export const fewest = 5;
 
 /**
  * The walk, as far as pagers have to know it. `overlaps`: pages may be requested a second time, also in part. `isMet`: in this reading.
- * `hasOldestBefore`: whether the oldest lead that the run before had, and that is asked for again, has come.
+ * `isFiltered`: a status or a category was asked for; a larger total may count what the filter leaves out, and says nothing against
+ * `few`. `isKnownList`: an earlier answer was this list, so that one without an array is `empty` and not a wrong path. `reaches-back`
+ * rests on `since`, the time from which leads were asked for (ms since the epoch), or on `hasOldestBefore`: whether this reading has met
+ * the oldest lead of the run before among those that are asked for again.
  */
 export interface ListFacts {
   readonly overlaps: boolean;

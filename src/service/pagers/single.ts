@@ -9,7 +9,7 @@ import {
   complete,
   continueWith,
   fewest,
-  howToProve,
+  hintWhenPageMayBeCut,
   isSame,
   isUsualCap,
   listKeptMoving,
@@ -380,7 +380,7 @@ function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect)
   if (isFew && (total <= count || isFiltered)) return complete('few');
   return unproven(
     `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
-    howToProve,
+    hintWhenPageMayBeCut,
     pageMayBeCut,
   );
 }
