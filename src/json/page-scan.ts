@@ -49,9 +49,9 @@ export class PageScan {
   #array: { readonly path: readonly string[]; readonly prefix: Buffer } | undefined;
   #expects: Expects = expects.firstRecord;
   /**
-   * The bytes that no record was taken from yet, and the position of the first one in the answer. They are
-   * scanned only when they have doubled, so that a long record costs linear time; at first when they can hold
-   * a byte order mark and a byte after it.
+   * The bytes that no record was taken from yet, and the position of the first one in the answer. They are scanned
+   * when they have `#nextScanLength`: at first 4, for a byte order mark of 3 bytes and a byte after it, and then when
+   * they have doubled, so that a long record costs linear time.
    */
   #pending: Uint8Array[] = [];
   #pendingLength = 0;
@@ -101,7 +101,8 @@ export class PageScan {
 
   /**
    * Completes the pending record with a copy of the first `maxCopiedBytes` of this chunk, so that the whole chunk
-   * need not be copied. Returns the remaining bytes of the chunk.
+   * need not be copied. Returns the bytes of the chunk that follow the records which are complete in the copy: the
+   * caller makes them pending, so that of the copy only bytes of earlier chunks may stay pending.
    */
   #completePendingRecord(chunk: Uint8Array, records: ScannedRecord[]): Uint8Array {
     const pendingLength = this.#pendingLength;
@@ -190,7 +191,7 @@ export class PageScan {
       this.#expects = scan.expects;
       if (scan.result === endings.noObject) throw recordIsNoObject(this.#recordCount + 1);
       if (scan.result === endings.rowsFull) continue;
-      if (scan.result >= incomplete) return { parts, end: position };
+      if (scan.result === endings.arrayEnded || scan.result === incomplete) return { parts, end: position };
       const invalid = this.#skipInvalidRecord(buf, position, unexpectedAt(scan.result));
       if (invalid === undefined) return { parts, end: position };
       parts.push(invalid);
