@@ -74,7 +74,6 @@ export class LeadWalk {
       const batches = this.#batches(service, this.#page, {
         query,
         seen: this.#seen,
-        interruptedRun: this.#delivered.asInterruptedRun(this.#seen),
         prefetch: true,
         acceptUnproven: acceptUnproven(acceptIncomplete),
       });
@@ -90,7 +89,6 @@ export class LeadWalk {
       if (!isResumed) noteFilters(matcher, service.messages, 'where');
       this.#page = null;
     } catch (error) {
-      // The next iteration reads a list without a proof from its start, unless that would deliver records twice.
       if (error instanceof IncompleteError && this.#canGoBack()) this.#turnPage(start);
       throw error;
     } finally {
@@ -99,8 +97,8 @@ export class LeadWalk {
   }
 
   /**
-   * Reads a list from its start, where all leads are known, when it cannot be completed from where an earlier
-   * iteration stopped.
+   * Continues at `from`. Where the list cannot be completed from there, it is read from its start, and the leads that
+   * are known are dropped.
    */
   async *#batches(
     service: Service,
@@ -109,33 +107,52 @@ export class LeadWalk {
   ): AsyncGenerator<Batch, void, undefined> {
     const goesBackToStart = this.#canGoBack();
     if (from.style === 'start' || !goesBackToStart) {
-      yield* listLeads(service, { ...options, from, goesBackToStart });
+      yield* this.#list(service, { ...options, from, goesBackToStart });
       return;
     }
     let hasAnswered = false;
     try {
       // An unproven end is accepted only after the reading from the start.
       const first = { ...options, from, goesBackToStart, acceptUnproven: undefined };
-      for await (const batch of listLeads(service, first)) {
+      for await (const batch of this.#list(service, first)) {
         hasAnswered = true;
         yield batch;
       }
       return;
     } catch (error) {
-      // A record without an id may have been delivered since the first look.
+      // A record without an id may have been delivered since `goesBackToStart` was set.
       const unanswered = hasAnswered ? undefined : service;
       if (!this.#canGoBack() || !mayHelpFromStart(error, unanswered)) throw error;
     }
+    yield* this.#batchesFromStart(service, options);
+  }
+
+  /**
+   * The checkpoint is moved to the start once the first page was read: if that page fails as well, the failure says
+   * nothing about the position. It stays there while pages are read. A listing that continues at a later page adds to
+   * the leads that were met before only those that are new, so known leads on its pages would not be counted, and the
+   * service's total would not be reached. With a record without an id, which a reading from the start would deliver
+   * twice, the checkpoint has to move on all the same.
+   */
+  async *#batchesFromStart(
+    service: Service,
+    options: ListingOptions,
+  ): AsyncGenerator<Batch, void, undefined> {
     const seenBefore = this.#seen.size;
-    let isFromStart = false;
-    for await (const batch of listLeads(service, options)) {
-      // The position moves only now: if the first page fails as well, the failure says nothing about the position.
-      if (!isFromStart) this.#turnPage(start, seenBefore);
-      isFromStart = true;
-      // The checkpoint stays at the start: an iteration that continues behind it would not count known ids that come later.
+    let isFirstBatch = true;
+    for await (const batch of this.#list(service, options)) {
+      if (isFirstBatch) this.#turnPage(start, seenBefore);
+      isFirstBatch = false;
       const hasWithoutId = this.#delivered.hasWithoutId || batch.leads.some(({ id }) => id === undefined);
       yield hasWithoutId ? batch : { ...batch, next: batch.next && start };
     }
+  }
+
+  #list(service: Service, options: ListingOptions): AsyncIterable<Batch> {
+    return listLeads(service, {
+      ...options,
+      interruptedRun: this.#delivered.asInterruptedRun(this.#seen),
+    });
   }
 
   /** The list may be reread from its start, unless records without an id would be delivered twice. */
@@ -143,7 +160,7 @@ export class LeadWalk {
     return !this.#delivered.hasWithoutId;
   }
 
-  /** By default all ids came before `next`, since the walk reads on only when it is asked for more. */
+  /** By default all ids came before `next`: a page that was requested ahead adds its ids only when it is read. */
   #turnPage(next: Position, seenBefore = this.#seen.size): void {
     this.#page = next;
     this.#seenBeforePage = seenBefore;
@@ -180,8 +197,8 @@ function acceptUnproven(
 
 /**
  * The leads that were delivered from the page that is being read: by this iteration, and in `#earlier` those of the
- * iteration before it, which the page gives again and which are skipped once each. A record without an id is known
- * by the digest of its bytes.
+ * iteration before it, which come again and are skipped once each. `clear` begins the next page and keeps `#earlier`,
+ * since a lead may have moved to a later page meanwhile. A record without an id is known by the digest of its bytes.
  */
 class DeliveredFromPage {
   #ids: string[] = [];
@@ -214,9 +231,7 @@ class DeliveredFromPage {
   asInterruptedRun(listedIds: IdSet): NonNullable<ListingOptions['interruptedRun']> {
     const { ids } = this.#earlier;
     return {
-      get size() {
-        return listedIds.size + ids.size;
-      },
+      size: listedIds.size + ids.size,
       has: (id) => listedIds.has(id) || ids.has(id),
       isPart: this.hasWithoutId,
     };
