@@ -101,9 +101,11 @@ async function failureOf(
 }
 
 /**
- * The pages of a list in the service's own bytes, each asked for once: the next one is found as for `listLeads`, and so is the
- * evidence of its end. A list that moves between two pages is not noticed. Throws the `failure` of an answer after it was given, and
- * an `IncompleteError` at an end that is not proven.
+ * Gives the pages of a list in the service's own bytes, each requested once: the next one is found as for `listLeads`, and so is the
+ * evidence of its end. A list that moves between two pages is not noticed. The requests have the size of a page that the URL names,
+ * and not that of the dialect. Not given are answers to probes, and those that reject a later position, by which the search for the
+ * end learns that no page is there; a first answer that rejects is. A body with a status of success is given whatever failure it
+ * tells. Throws the `failure` of an answer after it was given, and an `IncompleteError` at an end that is not proven.
  */
 export async function* rawPages(
   service: Service,
@@ -123,9 +125,9 @@ export async function* rawPages(
     isFirst = false;
     if (isPage) received.push({ ...answer, body });
     if (answer.failure !== undefined) throw answer.failure;
-    const whole = { ...answer, body, requestId: undefined, errorIn: () => undefined };
+    const success = { ...answer, body, requestId: undefined, errorIn: () => undefined };
     try {
-      yield* partsOf(whole, url, params);
+      yield* partsOf(success, url, params);
     } catch (error) {
       throw error instanceof TransientError ? error.failure : error;
     }
@@ -136,7 +138,7 @@ export async function* rawPages(
   const source = { open, params: { ...params, pageSize: undefined } };
   const pages = listPages(service, { query: {}, acceptUnproven, readsOnce: true }, source);
   try {
-    for await (const { last } of pages) if (received.length > 0 || last) yield* received.splice(0);
+    for await (const _ of pages) yield* received.splice(0);
   } catch (error) {
     yield* received;
     throw error;

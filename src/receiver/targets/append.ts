@@ -186,14 +186,13 @@ async function write(file: OpenFile, lines: Uint8Array): Promise<void> {
   file.isLineOpen = false;
 }
 
-/** Tries to cut off what a failed write has left. The failure of the write is the one that is reported, not that of the cut. */
-async function cutBack(file: OpenFile, expectedSize: number): Promise<void> {
-  try {
-    const { size } = await file.handle.stat();
-    if (size === expectedSize) await file.handle.truncate(file.size);
-  } catch {
-    // The next lines end a part that stays: the size of the file then differs from the known one.
-  }
+/**
+ * Tries to cut off what a failed write has left. The failure of the write is the one that is reported, so that this never throws. The
+ * next lines end a part that stays: by the size of the file they know of it.
+ */
+async function cutBack({ handle, size }: OpenFile, expectedSize: number): Promise<void> {
+  const stats = await handle.stat().catch(() => undefined);
+  if (stats?.size === expectedSize) await handle.truncate(size).catch(() => undefined);
 }
 
 export async function endsInsideLine(handle: FileHandle, size: number): Promise<boolean> {

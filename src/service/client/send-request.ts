@@ -15,7 +15,7 @@ import type { Json } from '../../json/exact.ts';
 export interface Call {
   readonly method: HttpRequest['method'];
   readonly url: URL;
-  /** Beside the key and those of the dialect, which they go before; names in lower case. */
+  /** Sent in place of the dialect's headers of the same name, but never of the key; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
 }
@@ -111,30 +111,34 @@ function decoded(body: HttpAnswer['body'], coding: string | undefined): HttpAnsw
 const redact = (text: string, secrets: readonly Secret[]): string =>
   secrets.reduce((safe, secret) => withoutSecrets(safe, [secret], secret.toString()), text);
 
+/**
+ * Reads bytes as Latin-1, in which each byte is one character. Secrets are found all the same: a key and the value of a header are
+ * ASCII, as settings and client options check.
+ */
 async function* redactBody(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   secrets: readonly Secret[],
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  // Part of a key may stand at the end of a chunk, percent-encoded in the longest case.
+  // A chunk may end with all but the last byte of a secret, of which percent-encoding makes three bytes each.
   const longestPart = Math.max(...secrets.map((secret) => secret.reveal().length)) * 3 - 1;
   let end = '';
   for await (const chunk of body) {
     const text = redact(end + Buffer.from(chunk).toString('latin1'), secrets);
     end = text.slice(-longestPart);
-    yield asBytes(text.slice(0, -longestPart));
+    yield latin1Bytes(text.slice(0, -longestPart));
   }
-  yield asBytes(end);
+  yield latin1Bytes(end);
 }
 
-/** A character is one byte, but for the ellipsis that stands for a key: no byte is decoded to that. */
-const asBytes = (text: string): Uint8Array =>
+/** The ellipsis that stands for a secret is not in Latin-1, and is sent in UTF-8. */
+const latin1Bytes = (text: string): Uint8Array =>
   Buffer.from(text.replaceAll('…', Buffer.from('…').toString('latin1')), 'latin1');
 
 /** A success whose body is still to come: 200, 206 for a range of the list, or 204 for an empty page. */
 export interface ListResponse extends Pick<ServiceResponse, 'url' | 'status' | 'headers' | 'body'> {
   readonly requestId: string | undefined;
-  /** The error of a failure that its body tells where it holds no lead, as `errorInSuccess` makes it. */
-  readonly errorIn: (body: Json | Uint8Array, first?: Json) => LeadsError | TransientError | undefined;
+  /** The error of a failure that its body tells where it holds no lead; `firstPage` is the `first` of `errorInSuccess`. */
+  readonly errorIn: (body: Json | Uint8Array, firstPage?: Json) => LeadsError | TransientError | undefined;
 }
 
 const mostRedirects = 5;
@@ -152,7 +156,7 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
       return {
         ...response,
         requestId: requestIdIn(headers, redact),
-        errorIn: (body, first) => errorInSuccess(service, response, body, first),
+        errorIn: (body, firstPage) => errorInSuccess(service, response, body, firstPage),
       };
     const location = status >= 300 && status < 400 ? headers['location'] : undefined;
     if (location === undefined) throw await errorByStatus(service, response, response.body, hintOf(status));
