@@ -11,16 +11,16 @@ export interface CheckResult {
 }
 
 /** The detail is a sentence, or a problem or an error that has its own hint; a check that passes needs none. */
-const resultOf =
+const resultWith =
   (result: CheckOutcome) =>
   (name: string, detail: string | Problem | LeadsError, hint?: string): CheckResult => {
     if (typeof detail === 'string')
       return { name, result, detail, hint: result === 'pass' ? undefined : hint };
-    const words = detail instanceof LeadsError ? describe(detail) : describeProblem(detail);
-    return { name, result, detail: words.message, hint: words.hint };
+    const description = detail instanceof LeadsError ? describe(detail) : describeProblem(detail);
+    return { name, result, detail: description.message, hint: description.hint };
   };
 
-export const pass = resultOf('pass');
-export const warn = resultOf('warn');
-export const fail = resultOf('fail');
-export const skip = resultOf('skip');
+export const pass = resultWith('pass');
+export const warn = resultWith('warn');
+export const fail = resultWith('fail');
+export const skip = resultWith('skip');

@@ -47,7 +47,7 @@ export function checkConfig(
 const isOpen = (stat: Stats | undefined): boolean =>
   stat !== undefined && !stat.isSymbolicLink() && isOpenToOthers(stat);
 
-/** A warning of a file that others may read: `listen` closes it where the system lets it, and uses it anyway. */
+/** Warns of a file that others may read. `listen` makes it private where the system lets it, and uses it in any case. */
 export function checkFileMode(name: string, path: string, platform: string): CheckResult[] {
   const stat = platform === 'win32' ? undefined : statOf(path);
   if (stat === undefined || !isOpenToOthers(stat)) return [];
@@ -57,7 +57,7 @@ export function checkFileMode(name: string, path: string, platform: string): Che
 
 const modeOf = ({ mode }: Stats): string => (mode & 0o777).toString(8).padStart(4, '0');
 
-/** Undefined also for a file that cannot be reached: whatever uses it says what is wrong with the way to it. */
+/** Undefined also for a file that cannot be reached: the code that uses the file reports why. */
 function statOf(path: string, read = statSync): Stats | undefined {
   try {
     return read(path, { throwIfNoEntry: false });

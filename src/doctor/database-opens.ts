@@ -9,10 +9,10 @@ import { Query } from '../inbox/sql/statement.ts';
 import { type CheckResult, fail, pass, warn } from './check-result.ts';
 
 const name = 'receiver.inbox';
-const state = new Query(`SELECT current_setting('server_version') AS version,
+const serverState = new Query(`SELECT current_setting('server_version') AS version,
   current_setting('transaction_read_only') AS read_only`);
 
-/** Whether the database of an inbox takes deliveries, and keeps what it is given. A schema that is not there is not made. */
+/** Whether the database can be written, holds an inbox, and stores durably. A schema that is not there is not made. */
 export async function checkDatabase(location: DatabaseLocation): Promise<readonly CheckResult[]> {
   try {
     return await withSession(location, (session) => checkContents(session, location));
@@ -24,11 +24,11 @@ export async function checkDatabase(location: DatabaseLocation): Promise<readonl
 
 async function checkContents(session: Session, location: DatabaseLocation): Promise<CheckResult[]> {
   const { shown: place } = location;
-  const [[{ version, read_only: readOnly } = {}] = []] = await session.run([state]);
+  const [[{ version, read_only: readOnly } = {}] = []] = await session.run([serverState]);
   const warnings: Problem[] = [];
   await checkServer(session, location, (warning) => warnings.push(warning));
-  const writable = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
-  if (readOnly === 'on') return [fail(name, 'the database takes no writes', writable)];
+  const otherHosts = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
+  if (readOnly === 'on') return [fail(name, 'the database takes no writes', otherHosts)];
   const migrate = "run 'leads inbox migrate' with the role that owns it";
   if (!(await isInbox(session, location))) return [warn(name, `there is no inbox in ${place}`, migrate)];
   if (warnings.length > 0) return warnings.map((warning) => warn(name, warning));

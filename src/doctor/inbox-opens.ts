@@ -11,7 +11,7 @@ import { type CheckResult, fail, pass, warn } from './check-result.ts';
 const name = 'receiver.inbox';
 const elsewhere = 'name another place with --inbox or LEADS_DATA_DIR';
 
-/** Whether the inbox opens, and keeps what it is given. An inbox that is not there yet is not made. */
+/** Whether the inbox opens, and stores durably. An inbox that is not there yet is not made. */
 export async function checkInbox(
   location: string,
   storage: StorageProbe,
@@ -22,17 +22,17 @@ export async function checkInbox(
   if (problem === 'ENOSPC') return fail(name, `${directory} has no space left`, `free some, or ${elsewhere}`);
   if (problem !== undefined)
     return fail(name, `${directory} cannot be written (${problem})`, `make it writable, or ${elsewhere}`);
-  const isMade = isInboxThere(location);
+  const isThere = isInboxThere(location);
   try {
     await loadLibsql();
-    if (isMade) await access(location, constants.R_OK | constants.W_OK);
-    if (isMade) await (await openInboxReader({ location, clock })).close();
-    const damage = isMade ? await checkIntegrity(location) : undefined;
+    if (isThere) await access(location, constants.R_OK | constants.W_OK);
+    if (isThere) await (await openInboxReader({ location, clock })).close();
+    const damage = isThere ? await checkIntegrity(location) : undefined;
     const hint = `'sqlite3 ${location} .recover | sqlite3 NEW' saves what it still holds`;
     if (damage !== undefined) return fail(name, `${location} is damaged: ${damage}`, hint);
     if (volatile !== undefined)
       return warn(name, `${directory} is on ${volatile}`, `for a local disk, ${elsewhere}`);
-    return pass(name, `${location} ${isMade ? 'opens, and syncs to disk' : 'is made by the first listen'}`);
+    return pass(name, `${location} ${isThere ? 'opens, and syncs to disk' : 'is made by the first listen'}`);
   } catch (error) {
     if (error instanceof LeadsError) return fail(name, error);
     const { code } = error as NodeJS.ErrnoException;
@@ -41,11 +41,13 @@ export async function checkInbox(
   }
 }
 
-/** A small file is written and synced next to the inbox, and removed again; it shows this. */
+/**
+ * The result of a small file that was written and synced next to the inbox, and removed. `volatile` names a file system on which an
+ * acknowledged lead may be lost, and why; `problem` is the code of the error with which writing failed.
+ */
 interface StorageProbe {
   readonly directory: string;
   readonly freeBytes: number;
-  /** A file system on which an acknowledged lead may be lost, and why. */
   readonly volatile: string | undefined;
   readonly problem: string | undefined;
 }
@@ -53,7 +55,7 @@ interface StorageProbe {
 const ram = 'which is empty after a restart of this machine';
 const network = 'where locks and syncs of a database are not reliable';
 
-/** By the magic numbers of Linux (statfs(2)). */
+/** By the type of a file system in statfs(2) of Linux. */
 const volatileKinds: Readonly<Record<number, string>> = {
   0x01021994: `a tmpfs, ${ram}`,
   0x858458f6: `a ramfs, ${ram}`,
@@ -90,11 +92,11 @@ async function writeAndSync(directory: string): Promise<void> {
 
 async function nearestExisting(path: string): Promise<string> {
   const parent = dirname(path);
-  const isThere = await stat(path).then(
+  const isDirectory = await stat(path).then(
     (stats) => stats.isDirectory(),
     () => false,
   );
-  return isThere || parent === path ? path : nearestExisting(parent);
+  return isDirectory || parent === path ? path : nearestExisting(parent);
 }
 
 const mib = 1024 * 1024;
@@ -102,7 +104,8 @@ const mib = 1024 * 1024;
 export function checkFreeSpace({ freeBytes, directory }: StorageProbe): CheckResult {
   const isLarge = freeBytes >= 10 * 1024 * mib;
   const size = isLarge ? `${Math.floor(freeBytes / 1024 / mib)} GiB` : `${Math.floor(freeBytes / mib)} MiB`;
-  const check = freeBytes < 64 * mib ? fail : freeBytes < 1024 * mib ? warn : pass;
+  const failOrWarn = freeBytes < 64 * mib ? fail : warn;
+  const check = freeBytes < 1024 * mib ? failOrWarn : pass;
   const hint = 'free some space: without it, deliveries are answered 503';
   return check('receiver.disk', `${size} free in ${directory}`, hint);
 }

@@ -28,7 +28,7 @@ export async function checkPort(host: string, port: number): Promise<CheckResult
       return fail(name, `${address} needs more rights`, `use one from 1024 on: ${otherPort}`);
     if (code !== 'EADDRINUSE')
       return fail(name, `nothing can listen on ${address} (${code})`, 'name an address of this machine');
-    // A running `listen` is no fault: it may be the receiver that is asked about.
+    // No failure: the port may be taken by the very `listen` that the person has in mind.
     const occupied = `${address} is taken, by a leads listen that runs or by another program`;
     return warn(name, occupied, `for another one: ${otherPort}`);
   } finally {
@@ -53,12 +53,8 @@ export async function checkAuthority(dataDir: string, now: number): Promise<Chec
     if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyPath, 'utf8'))))
       return unusable(`${keyPath} does not belong to it`);
     const [start, end] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-    if (start > now)
-      return fail(
-        name,
-        `${path} is valid from ${dayOf(start)}`,
-        `set the clock if it is behind; else ${willBeReplaced}`,
-      );
+    const setClock = `set the clock if it is behind; else ${willBeReplaced}`;
+    if (start > now) return fail(name, `${path} is valid from ${dayOf(start)}`, setClock);
     if (end - now > renewAuthorityBefore) return pass(name, `${path}, valid until ${dayOf(end)}`);
     return warn(name, `${path} ${end <= now ? 'ended on' : 'is valid until'} ${dayOf(end)}`, willBeReplaced);
   } catch (error) {

@@ -2,11 +2,14 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { endpointOf, type Handshake, issuerOf, shakeHands } from '../check/endpoint.ts';
+import { DataError, KeyRejectedError, type LeadsError } from '../errors.ts';
 import { unsafeConnection } from '../service/client/network-failure.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { fail, pass, skip, warn, type CheckResult } from './check-result.ts';
+import type { DialectReport } from './learn/examine-dialect.ts';
 
+/** How requests reach the service: through `proxy` if there is one, trusting `authorities` (PEM) beside those of the system. */
 export interface Connection {
   readonly baseUrl: URL;
   readonly proxy: URL | undefined;
@@ -35,6 +38,7 @@ export async function checkHostLookup({ baseUrl, proxy, signal }: Connection): P
 
 const dayMs = 86_400_000;
 
+/** A certificate that is renewed automatically has more time left than these days. */
 const fewDays = 14;
 
 export async function checkServiceCertificate(connection: Connection): Promise<CheckResult> {
@@ -45,7 +49,7 @@ export async function checkServiceCertificate(connection: Connection): Promise<C
   const endpoint = endpointOf(baseUrl, { authorities, insecure: false }, undefined);
   const handshake = await shakeHands(endpoint, { timeoutMs, signal });
   signal.throwIfAborted();
-  const code = faultOf(handshake, endpoint.host);
+  const code = certificateFault(handshake, endpoint.host);
   if (code !== undefined || !handshake.ok) {
     const cert = handshake.ok ? { cert: handshake.certificate } : {};
     const failure = unsafeConnection(baseUrl.origin, code ?? '', { message: code ?? '', ...cert });
@@ -59,8 +63,8 @@ export async function checkServiceCertificate(connection: Connection): Promise<C
   return warn(name, detail, 'tell the service: its certificate ends soon');
 }
 
-/** Why the connection is not safe, as a code of OpenSSL or node; undefined: it is. */
-function faultOf(handshake: Handshake, host: string): string | undefined {
+/** The code of OpenSSL or node that says why the connection is not safe; undefined where it is safe. */
+function certificateFault(handshake: Handshake, host: string): string | undefined {
   if (!handshake.ok) return handshake.code;
   return (
     handshake.untrusted ??
@@ -68,18 +72,23 @@ function faultOf(handshake: Handshake, host: string): string | undefined {
   );
 }
 
-export interface ClockSight {
-  /** How far the service's clock is ahead of ours, ms; undefined where no answer had a `Date`. */
-  readonly drift: number | undefined;
-  readonly isReached: boolean;
+/** `error` is the one that ended the requests to the service; undefined where they were answered. */
+export function checkKey(error: LeadsError | undefined): CheckResult {
+  const name = 'service.key';
+  if (error === undefined) return pass(name, 'accepted');
+  const isOtherAnswer = error instanceof DataError && !(error instanceof KeyRejectedError);
+  return isOtherAnswer ? skip(name, 'the answer does not show whether it is accepted') : fail(name, error);
 }
 
-/** A `Date` has whole seconds, and an answer takes a while. */
+/** A smaller difference proves nothing: a `Date` has whole seconds, and an answer takes time to arrive. */
 const toleratedMs = 5000;
-/** The default of `webhook.tolerance`: signed deliveries are rejected beyond it. */
+/** The default tolerance of a scheme, five minutes: a delivery that was signed at another time than that is rejected. */
 const harmfulMs = 300_000;
 
-export function checkClockDrift({ drift, isReached }: ClockSight): CheckResult {
+export function checkClockDrift({
+  drift,
+  isReached,
+}: Pick<DialectReport, 'drift' | 'isReached'>): CheckResult {
   const name = 'service.clock';
   if (drift === undefined)
     return skip(name, isReached ? 'the service sends no Date' : 'the service did not answer');

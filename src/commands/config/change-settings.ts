@@ -24,9 +24,9 @@ export async function setSetting(
   const typed = checkValue(key.type, await typedValue(key, options.value, context), key.name);
   const value = key.name === 'webhook.scheme' ? await storableScheme(String(typed)) : typed;
   const settings = await context.settings();
-  const change = (stored: Profile): Profile =>
-    checkedAndBound(key, withValue(stored, key.path, value), settings);
-  await updateProfile(context, settings.profile, change);
+  await updateProfile(context, settings.profile, (stored) =>
+    bindToOrigin(key, withValue(stored, key.path, value), settings),
+  );
   return 'done';
 }
 
@@ -41,7 +41,7 @@ async function typedValue(key: SettingKey, value: string | undefined, context: C
 }
 
 /** Refuses a second API key beside a stored one, and binds a secret of one service to the origin of that service. */
-function checkedAndBound({ name, origin }: SettingKey, profile: Profile, settings: Settings): Profile {
+function bindToOrigin({ name, origin }: SettingKey, profile: Profile, settings: Settings): Profile {
   if (origin === undefined) return profile;
   rejectBothKeys(profile);
   const { baseUrl, profile: profileName } = settings;
@@ -104,9 +104,8 @@ function rejectUnknownProfile(name: string, { paths }: Pick<Context, 'paths'>, a
 export async function editConfig(_options: unknown, context: Context): Promise<Outcome> {
   const { env, paths, platform } = context;
   const path = configFile(paths.configDir);
-  // A missing file is made here, readable by the user alone.
+  // Makes a missing file, readable by the user alone. A file that cannot be parsed is what the editor is for.
   await updateConfig(context, (config) => config).catch((error: unknown) => {
-    // The editor is for files that cannot be read.
     if (!(error instanceof ConfigError)) throw error;
   });
   const fallback = platform === 'win32' ? 'notepad' : 'vi';
@@ -117,12 +116,15 @@ export async function editConfig(_options: unknown, context: Context): Promise<O
       hint: 'set EDITOR to one that there is, such as EDITOR=nano',
     });
   }
-  // Checks what was saved: this parses the file, which the run had not done, and `baseUrl` throws for a bad URL.
+  // The saved file is read here for the first time in this run: a broken file throws, and the getter of `baseUrl` for a bad URL.
   const { baseUrl: _ } = await context.settings();
   return 'done';
 }
 
-/** Runs a command that may have flags, as git and crontab do. Its exit code; null after a signal, 127 where it cannot be started. */
+/**
+ * Runs an editor command, which may have flags as those of git and crontab may. Returns its exit code: null after a signal, 127
+ * where it cannot be started.
+ */
 function runEditor(editor: string, path: string, platform: string): Promise<number | null> {
   const [program, words] =
     platform === 'win32' ? [editor, [path]] : ['/bin/sh', ['-c', `${editor} "$1"`, editor, path]];

@@ -16,9 +16,7 @@ const setArgs = {
     help: '- reads stdin; without it, secrets are read from the terminal',
   },
 } satisfies Arguments;
-const useArgs = {
-  name: { type: text, help: 'of a stored profile' },
-} satisfies Arguments;
+const useArgs = { name: { type: text, help: 'of a stored profile' } } satisfies Arguments;
 
 export default commandGroup({
   name: 'config',

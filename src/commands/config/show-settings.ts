@@ -13,9 +13,9 @@ import { write, writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { didYouMean } from '../../output/suggest.ts';
 
-/** A secret shows its last four characters only. */
 interface EffectiveSetting {
   readonly key: string;
+  /** The text that people see: the last four characters of a secret, and other values than texts as JSON. */
   readonly value: string;
   readonly from: 'flag' | 'environment' | 'profile' | 'default';
 }
@@ -27,19 +27,17 @@ interface ListOptions {
 export async function listSettings({ format }: ListOptions, context: Context): Promise<Outcome> {
   const { stdout } = context;
   const settings = await effectiveSettings(context);
-  if (format === 'json') {
-    await writeJson(stdout, settings, 2);
-    return 'done';
-  }
   const rows = settings.map(({ key, value, from }) => [key, value, from]);
   const fit = { cutLast: ['KEY', 'VALUE'], narrowing: [{ drop: 'FROM' }] };
-  await writeTable(['KEY', 'VALUE', 'FROM'], rows, fit, context);
+  if (format === 'json') await writeJson(stdout, settings, 2);
+  else await writeTable(['KEY', 'VALUE', 'FROM'], rows, fit, context);
   return 'done';
 }
 
 type Sources = Pick<Context, 'env' | 'globals'>;
+type Source = readonly [value: unknown, from: EffectiveSetting['from']];
 
-/** Every setting that has a value, with the place it comes from, the profile's name first. */
+/** Every setting that has a value, with the source that it comes from. The name of the profile is first. */
 async function effectiveSettings(context: Context): Promise<EffectiveSetting[]> {
   const { profile: name } = await context.settings();
   const config = readConfig(context.paths.configDir);
@@ -53,20 +51,20 @@ function effectiveSetting(
   profile: Profile,
   { globals, env }: Sources,
 ): EffectiveSetting | undefined {
-  const candidates: readonly (readonly [unknown, EffectiveSetting['from']])[] = [
+  const sources: readonly Source[] = [
     [flag && globals[flag], 'flag'],
     [variable && env[variable], 'environment'],
     [valueAt(profile, path), 'profile'],
     [defaultValue, 'default'],
   ];
-  const [stored, from] = candidates.find(isGiven) ?? [];
-  if (stored === undefined || from === undefined) return undefined;
-  const value = storedText(withoutSecrets === undefined ? stored : withoutSecrets(stored));
+  const [inForce, from] = sources.find(hasValue) ?? [];
+  if (inForce === undefined || from === undefined) return undefined;
+  const value = textOf(withoutSecrets === undefined ? inForce : withoutSecrets(inForce));
   return { key: name, value: secret === true ? new Secret(value).toString() : value, from };
 }
 
 /** An empty flag or variable counts as missing; an empty JSON Pointer may be stored. */
-const isGiven = ([value, from]: readonly [unknown, EffectiveSetting['from']]): boolean =>
+const hasValue = ([value, from]: Source): boolean =>
   value !== undefined && (value !== '' || from === 'profile');
 
 function profileOrigin({ globals, env }: Sources, stored: string | undefined): EffectiveSetting['from'] {
@@ -75,7 +73,7 @@ function profileOrigin({ globals, env }: Sources, stored: string | undefined): E
   return name === globals.profile ? 'flag' : 'environment';
 }
 
-const storedText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 export async function getSetting({ key }: { readonly key: string }, context: Context): Promise<Outcome> {
   const { name } = findSetting(key);
@@ -109,18 +107,16 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
     messages.say("no profile is stored: 'leads login' makes one");
     return 'done';
   }
-  const rows = profiles.map((profile) => [
-    profile.current ? '*' : '',
-    profile.name,
-    profile.baseUrl ?? '',
-    profile.hasKey ? (stored[profile.name]?.['api-key'] === undefined ? 'command' : 'stored') : '',
-  ]);
+  const rows = profiles.map(({ name, current: isCurrent, baseUrl, hasKey }) => {
+    const keySource = stored[name]?.['api-key'] === undefined ? 'command' : 'stored';
+    return [isCurrent ? '*' : '', name, baseUrl ?? '', hasKey ? keySource : ''];
+  });
   const fit = { cutLast: ['', 'PROFILE', 'BASE URL'], narrowing: [{ drop: 'API KEY' }] };
   await writeTable(['', 'PROFILE', 'BASE URL', 'API KEY'], rows, fit, context);
   return 'done';
 }
 
-/** The setting of that name, or a `UsageError` with the nearest one, or all of them. */
+/** Throws a `UsageError` for a name that no setting has, with the most similar name, or all names. */
 export function findSetting(name: string): SettingKey {
   const key = settingKeys.find((candidate) => candidate.name === name);
   if (key !== undefined) return key;

@@ -13,21 +13,24 @@ import type { PageFacts } from '../../service/pagers/hints.ts';
 import type { Position } from '../../service/pagers/position.ts';
 import { type RequestParams, requestParamsOf } from '../../service/pagers/request-params.ts';
 
-/** An examination makes no more requests than this, redirects and requests that failed included. */
+/**
+ * An examination makes at most `mostRequests`, redirects and requests that failed included. A service that wants a longer wait
+ * than `longestWaitMs` is asked nothing more. Of one page `mostKeptLeads` are kept: some services send all that they have.
+ */
 const mostRequests = 25;
 const mostRetries = 2;
 const longestWaitMs = 60_000;
-const mostComparedOfPage = 1000;
+const mostKeptLeads = 1000;
+
+export type SeenLead = Readonly<ReturnType<typeof seenLead>>;
 
 const seenLead = (lead: RawLead) => ({
-  /** Its id, or its bytes where it has none. */
+  /** Tells leads apart: the id, or the bytes of a lead that has none. */
   key: lead.id ?? Buffer.from(lead.bytes).toString('latin1'),
   hasId: lead.id !== undefined,
   createdAt: readCreatedAt(lead.createdAt),
   record: parseLead(lead),
 });
-
-export type SeenLead = Readonly<ReturnType<typeof seenLead>>;
 
 export const keysOf = (leads: readonly SeenLead[]): string[] => leads.map(({ key }) => key);
 
@@ -37,8 +40,12 @@ export interface SeenPage {
   readonly facts: PageFacts | undefined;
 }
 
-/** The new leads of the first two pages that brought any, and how the walk goes on or ended. */
-export type Walked = Readonly<Awaited<ReturnType<Examination['walk']>>>;
+/**
+ * The beginning of a walk, which is left once two pages have brought leads. `pages` are the new leads of each page that brought
+ * any; `next` is the last position that was to be asked for, and `pagesBefore` the number of pages before it; `completion` says
+ * how the walk ended, and is undefined where it was left or broke off.
+ */
+export type ShortWalk = Readonly<Awaited<ReturnType<Examination['walkTwoPages']>>>;
 
 export interface LearntKey {
   readonly key: string;
@@ -46,29 +53,33 @@ export interface LearntKey {
   readonly evidence: string;
 }
 
-/** The requests of one examination, within one budget, and its results so far. An error that its methods throw ends it. */
+/**
+ * The requests of one examination, which share one budget, and what they have shown so far. An error that a method throws makes
+ * every further request pointless.
+ *
+ * For the report: the `checks`, the learnt `keys`, the number of `requests`, the `error` that ended the examination, whether the
+ * service `isReached`, and its clock against ours (`drift`, ms, positive where the service is ahead), by the first answer with a `Date`.
+ * For the next requests: the `dialect`, which is the one of the profile (`inForce`) with what was learnt; `items`, the JSON Pointer
+ * to the leads of the newest page that had some; the `headers` of the newest answer; and `isServiceStrict`, which `findName` sets
+ * where the service fails, or lists nothing, when it does not know a parameter: then each name is sent alone.
+ */
 export class Examination {
   readonly isLearning: boolean;
   readonly checks: CheckResult[] = [];
   readonly keys: LearntKey[] = [];
   readonly inForce: Dialect;
-  /** The dialect in force, changed by what was learnt: the next request uses it. */
   dialect: Dialect;
-  /** The service fails, or finds nothing, where it does not know a parameter: names are tried alone. */
-  isStrict = false;
+  isServiceStrict = false;
   requests = 0;
-  /** The service's clock against ours, ms, by the first answer with a `Date`. */
   drift: number | undefined;
   isReached = false;
-  /** A failure that makes every further request pointless. */
   error: LeadsError | undefined;
-  /** JSON Pointer to the leads of the newest page that had some. */
   items = '';
   headers: PageFacts['headers'] = {};
   readonly #service: Service;
-  #hasAnswered = false;
-  /** The service answered 429: it is asked nothing more. */
-  #isLimited = false;
+  /** Whether any answer held a page: until then, a failure cannot be the fault of a parameter. */
+  #hasPage = false;
+  #hasAnswered429 = false;
 
   constructor(service: Service, isLearning: boolean) {
     this.isLearning = isLearning;
@@ -76,7 +87,7 @@ export class Examination {
     this.dialect = service.dialect;
     this.#service = {
       ...service,
-      http: this.#counting(service.http),
+      http: this.#withinBudget(service.http),
       messages: { ...service.messages, note: () => undefined },
       retries: Math.min(service.retries, mostRetries),
     };
@@ -90,29 +101,29 @@ export class Examination {
     return this.#service.rateGate.waitMs;
   }
 
-  /** No further request is made: the service's limit is reached, or the wait until the next one is too long. */
-  get isRefused(): boolean {
-    return this.#isLimited || this.waitMs > longestWaitMs;
+  /** The service limits the rate of requests so much that it is asked nothing more. */
+  get isRateLimited(): boolean {
+    return this.#hasAnswered429 || this.waitMs > longestWaitMs;
   }
 
-  learn(key: string, value: LearntKey['value'], evidence: string): void {
+  addLearntKey(key: string, value: LearntKey['value'], evidence: string): void {
     this.keys.push({ key: `api.${key}`, value, evidence });
   }
 
-  set(changes: Dialect): void {
-    this.dialect = this.#with(changes);
+  changeDialect(changes: Dialect): void {
+    this.dialect = this.#dialectWith(changes);
   }
 
-  #with(changes: Dialect): Dialect {
+  #dialectWith(changes: Dialect): Dialect {
     return { ...this.dialect, ...changes, params: { ...this.dialect.params, ...changes.params } };
   }
 
   /**
-   * Requests one page of the list with these parameters. Gives the error with which the service rejected them, and undefined where
-   * no request was left or got through.
+   * Requests one page of the list with these parameters. Returns the error with which the service rejected them, and undefined
+   * where no request was left or got through.
    */
   async ask(query: Readonly<Record<string, string>>): Promise<SeenPage | LeadsError | undefined> {
-    if (this.isRefused) return undefined;
+    if (this.isRateLimited) return undefined;
     const { params } = this;
     const url = new URL(params.url);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -122,29 +133,30 @@ export class Examination {
     let facts: PageFacts | undefined;
     try {
       for await (const part of fetchPage(source, url)) {
-        if (!part.isRetried)
-          leads.push(...part.leads.slice(0, mostComparedOfPage - leads.length).map(seenLead));
+        // A retry may bring leads that the answer before it has brought.
+        if (!part.isRetried) leads.push(...part.leads.slice(0, mostKeptLeads - leads.length).map(seenLead));
         facts = part.facts;
-        if (facts === undefined && leads.length >= mostComparedOfPage) break;
+        if (facts === undefined && leads.length >= mostKeptLeads) break;
       }
     } catch (error) {
-      return this.#rejectionIn(error);
+      return this.#rejectionAfter(error);
     }
-    if (facts !== undefined && (leads.length > 0 || !this.#hasAnswered))
+    if (facts !== undefined && (leads.length > 0 || !this.#hasPage))
       this.items = formatPointer(facts.envelope.path);
-    this.#hasAnswered = true;
+    this.#hasPage = true;
     return { leads, facts };
   }
 
-  /** The first two pages of a walk in a changed dialect, with the page size of an export unless another one is given. */
-  async walk(changes: Dialect, pageSize?: number) {
+  /** Walks the list in a changed dialect, with the page size of an export unless another one is given, until two pages are known. */
+  async walkTwoPages(changes: Dialect, pageSize?: number) {
     const pages = new Map<number, SeenLead[]>();
-    let [next, pagesBefore]: [Position | undefined, number] = [undefined, 0];
+    let next: Position | undefined;
+    let pagesBefore = 0;
     let rejection: LeadsError | undefined;
     const options = { query: {}, pageSize, acceptUnproven: () => undefined };
-    const listing = listLeads({ ...this.#service, dialect: this.#with(changes) }, options);
+    const listing = listLeads({ ...this.#service, dialect: this.#dialectWith(changes) }, options);
     try {
-      for await (const batch of this.isRefused ? [] : listing) {
+      for await (const batch of this.isRateLimited ? [] : listing) {
         const page = pages.get(listing.stats.pages) ?? [];
         page.push(...batch.leads.map(seenLead));
         if (page.length > 0) pages.set(listing.stats.pages, page);
@@ -152,26 +164,29 @@ export class Examination {
         if (pages.size > 1 && next !== undefined && !batch.last) break;
       }
     } catch (error) {
-      rejection = this.#rejectionIn(error);
+      rejection = this.#rejectionAfter(error);
     }
     return { pages: [...pages.values()], next, pagesBefore, completion: listing.completion, rejection };
   }
 
-  #rejectionIn(error: unknown): LeadsError | undefined {
+  /**
+   * Returns the error where the service rejected the parameters of a request, and undefined where the request shows nothing of
+   * them. Notes that the service answered 429. Throws any other error. Services reject odd parameters in several ways: firewalls
+   * answer 403, under a key that was accepted before, and some services answer 500.
+   */
+  #rejectionAfter(error: unknown): LeadsError | undefined {
     if (error instanceof BudgetSpentError) return undefined;
     if (error instanceof DataError) return error;
-    // Firewalls answer 403 to parameters with odd names, under a key that was accepted before.
     const isFiltered = error instanceof KeyRejectedError && error.status === 403;
-    if (!this.#hasAnswered || !(isFiltered || error instanceof ServiceError)) throw error;
-    this.#isLimited ||= error.status === 429;
-    // Some services fail at parameters that they do not expect.
+    if (!this.#hasPage || !(isFiltered || error instanceof ServiceError)) throw error;
+    this.#hasAnswered429 ||= error.status === 429;
     return isFiltered || (error.status ?? 0) >= 500 ? error : undefined;
   }
 
-  #counting(http: HttpClient): HttpClient {
+  #withinBudget(http: HttpClient): HttpClient {
     return {
       request: async (options) => {
-        if (this.isRefused || this.requests >= mostRequests)
+        if (this.isRateLimited || this.requests >= mostRequests)
           throw new BudgetSpentError('no request was left');
         this.requests += 1;
         const { clock, rateGate } = this.#service;

@@ -10,8 +10,9 @@ type FilterName = 'status' | 'category' | 'since' | 'until';
 
 interface FilterSearch {
   readonly examination: Examination;
+  /** The leads of the first one or two pages. */
   readonly leads: readonly SeenLead[];
-  /** The first page has so many of them, and is asked for with this query. */
+  /** How many of the leads are on the first page, and the query that asks for that page. */
   readonly pageSize: number;
   readonly query: Readonly<Record<string, string>>;
 }
@@ -21,20 +22,20 @@ export async function findFilters(search: FilterSearch): Promise<void> {
   const { examination, leads } = search;
   const { statusField = 'status', dateFormat = 'iso' } = examination.dialect;
   const field = statusFieldOf(leads, statusField);
-  // The service decides by which field a status filter goes: no lead is sure to come.
+  // The service may filter by another field than this: no lead is sure to come.
   const statuses = fieldTrials(search, field).map((trial) => ({ ...trial, expected: [] }));
   const status = await findFilter(search, 'status', [...names.statusParams, field], [statuses]);
-  if (status.effect === 'honoured') examination.learn('status-field', field, status.evidence);
+  if (status.effect === 'honoured') examination.addLearntKey('status-field', field, status.evidence);
   await findFilter(search, 'category', names.categoryParams, [fieldTrials(search, 'category')]);
   const usualFormats = examination.isLearning ? (['iso', 'unix', 'unix-ms'] as const) : [];
   const formats = [...new Set([dateFormat, ...usualFormats])];
   const starts = names.timeParams.map(([name]) => name);
-  const moments = formats.map((format) => timeTrials(search, 'since', format));
-  const since = await findFilter(search, 'since', starts, moments);
+  const sinceRounds = formats.map((format) => timeTrials(search, 'since', format));
+  const since = await findFilter(search, 'since', starts, sinceRounds);
   const honouredFormat = since.effect === 'honoured' ? formats[since.round] : undefined;
   const format = honouredFormat ?? dateFormat;
-  if (format !== dateFormat) examination.learn('date-format', format, since.evidence);
-  // The end that goes with the start that was found is tried first.
+  if (format !== dateFormat) examination.addLearntKey('date-format', format, since.evidence);
+  // The name of `until` that belongs to the honoured one of `since` is likeliest.
   const isPartner = ([name]: (typeof names.timeParams)[number]): boolean => name === since.name;
   const pairs = names.timeParams.toSorted((a, b) => Number(isPartner(b)) - Number(isPartner(a)));
   const ends = pairs.map(([, end]) => end);
@@ -48,7 +49,10 @@ const positionNames = [
   ...names.cursorParams,
 ];
 
-/** Values of several kinds are tried until the parameter reacts; `round` is the number of the last kind. */
+/**
+ * Looks for the name of one filter. Each round tries all names with another kind of values, until a name is not ignored. Returns
+ * the finding of the last round, and its index.
+ */
 async function findFilter(
   { examination, leads, pageSize, query }: FilterSearch,
   filter: FilterName,
@@ -64,20 +68,24 @@ async function findFilter(
     round += 1;
     const search = { query, baseline: leads.slice(0, pageSize), trials: rounds[round] ?? [] };
     if (candidates.length > 0) finding = await findName(examination, search, candidates);
-  } while (finding.effect === 'ignored' && !examination.isStrict && round + 1 < rounds.length);
-  report(examination, filter, finding);
+  } while (finding.effect === 'ignored' && !examination.isServiceStrict && round + 1 < rounds.length);
+  reportFilter(examination, filter, finding);
   return { ...finding, round };
 }
 
-function report(examination: Examination, filter: FilterName, { effect, name, evidence }: NameFinding): void {
+function reportFilter(
+  examination: Examination,
+  filter: FilterName,
+  { effect, name, evidence }: NameFinding,
+): void {
   const { checks, isLearning, params } = examination;
   const inForce = params[filter];
   const check = `dialect.${filter}`;
   const narrows = filter === 'status' ? '' : ', so leads narrows here';
-  // A parameter must not be sent that fails every request, or leaves out the leads that are asked for.
+  // A harmful parameter fails every request, or leaves out the leads that are asked for.
   const isRemoved = isLearning && effect === 'harmful' && name === inForce;
   if (effect === 'honoured' || isRemoved)
-    examination.learn(`params.${filter}`, isRemoved ? null : name, evidence);
+    examination.addLearntKey(`params.${filter}`, isRemoved ? null : name, evidence);
   if (effect === 'honoured') checks.push(pass(check, evidence));
   else if (effect === 'unknown') checks.push(skip(check, evidence));
   else if (inForce === undefined)
@@ -122,7 +130,7 @@ const fieldTrials = (search: FilterSearch, field: string): Trial[] =>
     return selectionTrial(search, text, `the leads with ${field} '${text}'`, selects);
   });
 
-/** A bound is put between two leads only where they are this far apart: a service may count in whole seconds. */
+/** A bound is put in the middle between two leads, where they are this far apart: a service may count in whole seconds. */
 const leastGapMs = 3000;
 
 function timeTrials(

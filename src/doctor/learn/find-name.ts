@@ -1,16 +1,21 @@
 import { type Examination, keysOf, type SeenLead } from './examination.ts';
 
-/** A value for a parameter, and how an answer shows that the service honoured the parameter. */
+/**
+ * A value for a parameter, and how an answer shows that the service honoured the parameter. `expected` are the keys of known leads
+ * that then have to come: an answer without any of them does harm.
+ */
 export interface Trial {
   readonly text: string;
   readonly fits: (leads: readonly SeenLead[]) => boolean;
-  /** The keys of known leads that have to come: an answer without any of them does harm. */
   readonly expected: readonly string[];
   readonly description: string;
 }
 
 export interface NameFinding {
-  /** `harmful`: the service rejects it, or leaves out what is asked for; `unknown`: nothing shows what it does. */
+  /**
+   * `harmful`: the service rejects the parameter, or leaves out the leads that were asked for; `unclear`: the leads changed, and
+   * not as the value demands; `unknown`: no answer shows what the parameter does.
+   */
   readonly effect: 'honoured' | 'ignored' | 'harmful' | 'unclear' | 'unknown';
   readonly name: string;
   readonly evidence: string;
@@ -23,20 +28,20 @@ export interface NameSearch {
   readonly trials: readonly Trial[];
 }
 
-/** At most so many leads are taken to arrive between two answers. */
+/** An answer that lacks at most so many leads of the baseline is the same page, on which new leads have arrived. */
 const mostArrivals = 2;
 const leastTogether = 8;
 const mostAlone = 4;
 
 const noRequest = 'no request was left for it, or none got through';
 
-/** Other names have brackets or operators: services may take them for fields, or fail at them. */
+/** Names with brackets or operators are not plain: services may take them for fields, or fail at them. */
 const isPlain = (name: string): boolean => /^[A-Za-z_]+$/.test(name) && !/_(gte|lte|gt|lt)$/.test(name);
 
 /**
  * Finds the one of several names that the service honours. Most services ignore what they do not know, so many names are sent in
  * one request, each with a value of its own as far as there are enough, and the answer shows whose value counted. Where a service
- * fails at unknown names, they are tried one by one.
+ * fails at unknown names, the first four are tried one by one.
  */
 export async function findName(
   examination: Examination,
@@ -46,34 +51,42 @@ export async function findName(
   const { trials } = search;
   const [name = ''] = names;
   if (trials.length === 0) return { effect: 'unknown', name, evidence: 'the leads differ too little' };
+  let firstFinding: NameFinding | undefined;
   const plain = names.filter(isPlain);
   const size = Math.max(leastTogether, trials.length);
   const groups = [plain.slice(0, size), plain.slice(size), names.filter((odd) => !isPlain(odd))];
-  let finding: NameFinding | undefined;
   for (const group of groups.filter(({ length }) => length > 0)) {
-    const isTogether = group.length > 1 && !examination.isStrict;
-    const outcome = isTogether ? await narrowDown(examination, search, group) : 'unclear';
-    if (typeof outcome === 'object') return outcome;
-    examination.isStrict ||= isTogether && outcome === 'unclear' && group.every(isPlain);
-    const singles = examination.isStrict ? names : group;
-    for (const single of outcome === 'unclear' ? singles.slice(0, mostAlone) : []) {
-      const tried = await tryAlone(examination, search, single);
-      if (tried.effect === 'honoured') return tried;
-      finding ??= tried;
+    if (group.length > 1 && !examination.isServiceStrict) {
+      const outcome = await narrowDown(examination, search, group);
+      if (typeof outcome === 'object') return outcome;
+      if (outcome === 'unasked') break;
+      if (outcome === 'ignored') {
+        const evidence = `${group.length} names changed nothing, ${group[0]} among them`;
+        firstFinding ??= { effect: 'ignored', name: group[0] ?? '', evidence };
+        continue;
+      }
+      examination.isServiceStrict = group.every(isPlain);
     }
-    const evidence = `${group.length} names changed nothing, ${group[0]} among them`;
-    if (outcome === 'ignored') finding ??= { effect: 'ignored', name: group[0] ?? '', evidence };
-    if (outcome === 'unasked' || examination.isStrict) break;
+    const singles = examination.isServiceStrict ? names : group;
+    for (const single of singles.slice(0, mostAlone)) {
+      const finding = await tryAlone(examination, search, single);
+      if (finding.effect === 'honoured') return finding;
+      firstFinding ??= finding;
+    }
+    if (examination.isServiceStrict) break;
   }
-  return finding ?? { effect: 'unknown', name, evidence: noRequest };
+  return firstFinding ?? { effect: 'unknown', name, evidence: noRequest };
 }
 
-/** Sends the names together, and of those whose value counted ever fewer, until one is left; else what the answer showed of all. */
+/**
+ * Sends the names together, and then ever fewer of those whose value counted, until one is left. Where no value counted, returns
+ * what the answer shows of all names.
+ */
 async function narrowDown(
   examination: Examination,
   { query, baseline, trials }: NameSearch,
   names: readonly string[],
-): Promise<NameFinding | Exclude<Effect, Trial>> {
+): Promise<NameFinding | NoEffect> {
   let candidates = names;
   let shareSent = 1;
   for (;;) {
@@ -118,23 +131,24 @@ async function tryAlone(
 }
 
 const honoured = (name: string, { text, description }: Trial): NameFinding => ({
-  ...{ effect: 'honoured', name },
+  effect: 'honoured',
+  name,
   evidence: `${name}=${text} brought ${description}`,
 });
 
-/** The trial whose value the service honoured, or what else the answer shows; `unasked`: no request was left or got through. */
-type Effect = Trial | 'ignored' | 'unclear' | 'unasked';
+/** No value counted. `unclear`: the leads changed, or there was an error; `unasked`: no request was left or got through. */
+type NoEffect = 'ignored' | 'unclear' | 'unasked';
 
 function effectOf(
   answer: Awaited<ReturnType<Examination['ask']>>,
   baseline: readonly SeenLead[],
   trials: readonly Trial[],
-): Effect {
+): Trial | NoEffect {
   if (answer === undefined) return 'unasked';
   if (answer instanceof Error) return 'unclear';
-  const trial = trials.find(({ fits }) => fits(answer.leads));
-  if (trial !== undefined) return trial;
+  const honouredTrial = trials.find(({ fits }) => fits(answer.leads));
+  if (honouredTrial !== undefined) return honouredTrial;
   const keys = new Set(keysOf(answer.leads));
-  const shared = baseline.filter(({ key }) => keys.has(key)).length;
-  return shared >= Math.max(1, baseline.length - mostArrivals) ? 'ignored' : 'unclear';
+  const unchangedCount = baseline.filter(({ key }) => keys.has(key)).length;
+  return unchangedCount >= Math.max(1, baseline.length - mostArrivals) ? 'ignored' : 'unclear';
 }
