@@ -60,12 +60,12 @@ const describeSpec = (path: string, spec: CommandSpec) => ({
   examples: spec.examples,
 });
 
-/** Codes that not every command ends with. */
-const owned: readonly ExitCode[] = [4, 5, 6, 7];
+/** Every command may end with the other codes; it ends with these only where its `exits` name them. */
+const ownExitCodes: readonly ExitCode[] = [4, 5, 6, 7];
 
 const exitsOf = ({ exits = {} }: CommandSpec) =>
   exitCodes.flatMap(([code, generalMeaning]) => {
-    if (!owned.includes(code)) return { code, meaning: generalMeaning };
+    if (!ownExitCodes.includes(code)) return { code, meaning: generalMeaning };
     const meaning = exits[code as keyof typeof exits];
     return meaning === undefined ? [] : { code, meaning: meaning === '' ? generalMeaning : meaning };
   });
@@ -77,7 +77,6 @@ const describeRecord = ({ what: meaning, type, fields, sometimes = [] }: OutputR
   sometimes,
 });
 
-/** In the order of their declaration. */
 const describeFlags = (flags: Flags) => Object.entries(flags).map(([key, flag]) => describeFlag(key, flag));
 
 function describeFlag(key: string, flag: Flag) {

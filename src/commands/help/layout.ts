@@ -1,17 +1,9 @@
 import { wrap } from '../../output/terminal/terminal.ts';
 
-type Row = readonly [term: string, text: string];
+export type Row = readonly [term: string, text: string];
 
-/** Narrower than this, a text column has room for a few words only. */
-const narrowestColumn = 30;
-
-/** Terms on the left, texts on the right; where these get less than `narrowest` columns, each stands under its term. */
-export function twoColumns(
-  rows: readonly Row[],
-  termWidth: number,
-  width: number,
-  narrowest = narrowestColumn,
-): string[] {
+/** Writes terms on the left and texts on the right; where texts get less than `narrowest` columns, each is under its term. */
+export function twoColumns(rows: readonly Row[], termWidth: number, width: number, narrowest = 30): string[] {
   const textWidth = width - termWidth - 4;
   if (textWidth < narrowest) {
     return rows.flatMap(([term, text]) => [
@@ -24,35 +16,33 @@ export function twoColumns(
   );
 }
 
-/** Items side by side behind a label, as many in a line as fit; none is broken. */
+/** Writes a label, and behind it as many items as fit in each line. No item is broken. */
 export function runningList(label: string, items: readonly string[], width: number): string[] {
   const lines: string[] = [];
   let line = label;
   for (const item of items) {
-    if (line.length + 2 + item.length > width && line.length > label.length) {
-      lines.push(line);
-      line = ' '.repeat(label.length);
-    }
-    line += line.length === label.length ? ` ${item}` : `  ${item}`;
+    const hasItem = line.length > label.length;
+    const isFull = hasItem && line.length + 2 + item.length > width;
+    if (isFull) lines.push(line);
+    const start = isFull ? ' '.repeat(label.length) : line;
+    line = hasItem && !isFull ? `${start}  ${item}` : `${start} ${item}`;
   }
   return [...lines, line];
 }
 
 /** Breaks a command line before an option, a pipe or a redirection, with a backslash, so that it still runs as printed. */
 export function shellLines(command: string, width: number): string[] {
-  const end = ' \\';
-  const first = '  $ ';
-  const further = '      ';
+  const prompt = '  $ ';
+  const continuation = ' \\';
+  const indent = '      ';
   const lines: string[] = [];
   let line = '';
-  for (const word of command.split(/ (?=--?[a-z]|[|>])/)) {
-    const longer = line === '' ? first + word : `${line} ${word}`;
-    if (line !== '' && longer.length + end.length > width) {
-      lines.push(line + end);
-      line = further + word;
-    } else {
-      line = longer;
-    }
+  for (const part of command.split(/ (?=--?[a-z]|[|>])/)) {
+    const longer = line === '' ? prompt + part : `${line} ${part}`;
+    if (line !== '' && longer.length + continuation.length > width) {
+      lines.push(line + continuation);
+      line = indent + part;
+    } else line = longer;
   }
   return [...lines, line];
 }

@@ -3,10 +3,19 @@ import { exitCodes } from '../../exit-codes.ts';
 import { handshakes, presets, vendorSecrets } from '../../webhook/presets.ts';
 import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 import { wrap } from '../../output/terminal/terminal.ts';
-import { shellLines, twoColumns } from './layout.ts';
+import { type Row, shellLines, twoColumns } from './layout.ts';
 import type { TopicName } from './root-help.ts';
 
-export const environmentVariables: readonly (readonly [name: string, meaning: string])[] = [
+interface Topic {
+  readonly about: string;
+  readonly rows: readonly Row[];
+  readonly tables?: readonly { readonly title: string; readonly rows: readonly Row[] }[];
+  readonly after?: string;
+  /** Command lines that run as printed. */
+  readonly examples?: readonly string[];
+}
+
+export const environmentVariables: readonly Row[] = [
   ['LEADS_API_KEY', 'API key; goes before the stored one'],
   ['LEADS_BASE_URL', 'address of the service'],
   ['LEADS_PROFILE', 'which profile of the configuration file'],
@@ -22,30 +31,30 @@ export const environmentVariables: readonly (readonly [name: string, meaning: st
   ['TERM=dumb', 'a terminal without colours and cursor movement'],
 ];
 
-const schemeKeyRows: readonly (readonly [term: string, text: string])[] = [
+const schemeKeyRows: readonly Row[] = [
   ['scheme', 'a name from above (default: custom)'],
   ['tolerance', 'how far a signed time may be off (default: 5m)'],
   ['publicUrl', 'what senders call, where a proxy changes it and the scheme signs it'],
-  ...schemePartKeys.map(
-    (key) => [key, `of ${schemeParts[key].schemes.join(' and ')}: ${schemeParts[key].help}`] as const,
-  ),
+  ...schemePartKeys.map((key): Row => [
+    key,
+    `of ${schemeParts[key].schemes.join(' and ')}: ${schemeParts[key].help}`,
+  ]),
 ];
 
-/** `leads help schemes`: every scheme with its header, what is signed, and what its secret is. */
-const schemesTopic = {
+const schemesTopic: Topic = {
   about:
     'How deliveries are authenticated: --scheme NAME with --secret, or --token alone. Of asymmetric keys, what receives ' +
     'takes the public half (or derives it from the private one), and what sends takes the private one: PEM, JWK, or the ' +
     `key as the vendor shows it. The registration at ${Object.keys(handshakes).join(', ')} is answered.`,
-  rows: (): readonly Row[] => [
+  rows: [
     ['token', 'x-webhook-token: the shared token itself; nothing is signed'],
-    ...presets.map((preset): Row => [preset.name, describe(preset)]),
+    ...presets.map((preset): Row => [preset.name, describePreset(preset)]),
     [
       'custom',
       'any other service, as JSON: \'{"signatureHeader":"X-Signature","prefix":"sha256="}\', or a file that holds it',
     ],
   ],
-  tables: () => [{ title: 'Keys of a scheme as JSON', rows: schemeKeyRows }],
+  tables: [{ title: 'Keys of a scheme as JSON', rows: schemeKeyRows }],
   examples: [
     'leads listen --scheme paddle --secret-file paddle.txt',
     `leads listen --scheme '{"scheme":"square","publicUrl":"https://a.example"}' --secret s3cret`,
@@ -55,8 +64,8 @@ const schemesTopic = {
   ],
 };
 
-/** `header: sha256=… over {body}; secret: …` */
-function describe(preset: (typeof presets)[number]): string {
+/** For example `X-Hub-Signature-256: sha256=… over {body}; secret: …`. */
+function describePreset(preset: (typeof presets)[number]): string {
   const {
     signatureHeader,
     prefix = '',
@@ -73,11 +82,11 @@ function describe(preset: (typeof presets)[number]): string {
   return `${signatureHeader}${also}: ${value} over ${signed}${how}; secret: ${vendorSecrets[preset.name]}`;
 }
 
-const targetsTopic = {
+const targetsTopic: Topic = {
   about:
     'What listen forwards each lead to: --forward-to URL, --exec COMMAND, --output FILE, each as often as needed, and --target ' +
     'with JSON, or a file that holds such an object, where more is meant. A lead is accepted once it is stored; each target follows on its own, and one that fails holds no other.',
-  rows: (): readonly Row[] => [
+  rows: [
     [
       'forward',
       'URL that gets the exact bytes and headers; user:password@ in it becomes Basic authorization',
@@ -95,7 +104,7 @@ const targetsTopic = {
     ['keepPath', 'true: the path and query of the delivery go behind the path of the URL'],
     ['insecure', 'true: plain HTTP to another host is meant'],
   ],
-  tables: () => [
+  tables: [
     {
       title: 'To a queue or a database, as in the examples (exit 0 means that it has the lead)',
       rows: [
@@ -105,7 +114,7 @@ const targetsTopic = {
         ['insert.sql', '\\set lead `cat`'],
         ['', "insert into leads (lead) values (:'lead') on conflict do nothing;"],
         ['its table', "create table leads (lead json); create unique index on leads ((lead->>'id'));"],
-      ] satisfies readonly Row[],
+      ],
     },
   ],
   after:
@@ -123,48 +132,35 @@ const targetsTopic = {
   ],
 };
 
-type Row = readonly [term: string, text: string];
-
-interface Topic {
-  readonly about: string;
-  readonly rows: () => readonly Row[];
-  /** Further tables, each under its title. */
-  readonly tables?: () => readonly { readonly title: string; readonly rows: readonly Row[] }[];
-  readonly after?: string;
-  /** Command lines that run as printed. */
-  readonly examples?: readonly string[];
-}
-
-const topics = {
+const topics: Readonly<Record<TopicName, Topic>> = {
   environment: {
     about: 'Environment variables. A flag goes before them, and they go before the profile in the file.',
-    rows: () => environmentVariables,
+    rows: environmentVariables,
   },
   'exit-codes': {
     about: 'What leads ends with, for scripts.',
-    rows: () => exitCodes.map(([code, meaning]) => [String(code), meaning]),
+    rows: exitCodes.map(([code, meaning]) => [String(code), meaning]),
     after: 'Ctrl-C is the ordinary end (0) of listen, --follow and --watch, unless --count is not reached.',
   },
   dialect: {
     about:
       'How one service names what the specification leaves open. Each setting belongs to a profile; without it, leads ' +
       "finds out from the service's answers.",
-    rows: () =>
-      settingKeys
-        .filter(({ name }) => /^api\.|^webhook\.(lead|id)$/.test(name))
-        .map(({ name, help }) => [name, help]),
+    rows: settingKeys
+      .filter(({ name }) => /^api\.|^webhook\.(lead|id)$/.test(name))
+      .map(({ name, help }) => [name, help]),
     examples: ['leads config set api.params.since created_after'],
   },
   schemes: schemesTopic,
   targets: targetsTopic,
-} satisfies Readonly<Record<TopicName, Topic>>;
+};
 
 export function describeTopic(name: TopicName) {
-  const { about, rows, tables, after = '', examples = [] }: Topic = topics[name];
-  return { name, about, rows: rows(), tables: tables?.() ?? [], after, examples };
+  const { about, rows, tables = [], after = '', examples = [] } = topics[name];
+  return { name, about, rows, tables, after, examples };
 }
 
-/** `leads help TOPIC`, for a terminal of so many columns. */
+/** `leads help TOPIC`, for a terminal of `width` columns. */
 export function topicHelp(name: TopicName, width: number): string {
   const { about, rows, tables, after, examples } = describeTopic(name);
   const table = (all: readonly Row[]): string[] =>
