@@ -7,16 +7,16 @@ import { command } from '../flags/command-spec.ts';
 export interface Field {
   readonly name: string;
   readonly text: string;
-  /** In a body: the digits of a number stay as they were typed. */
+  /** The value in a JSON body, in the digits that were typed. */
   readonly json: string;
 }
 
 /** `NAME=TEXT`, or `NAME:=JSON`. */
 const field: ValueType<Field> = {
   parse: (typed) => {
-    const [, name, sign, value] = /^(.+?)(:?=)(.*)$/s.exec(typed) ?? [];
+    const [, name, operator, value] = /^(.+?)(:?=)(.*)$/s.exec(typed) ?? [];
     if (name === undefined || value === undefined) return undefined;
-    if (sign === '=') return { name, text: value, json: JSON.stringify(value) };
+    if (operator === '=') return { name, text: value, json: JSON.stringify(value) };
     return jsonIn(value) !== undefined ? { name, text: value, json: value } : undefined;
   },
   expected: "a field such as status=new or, with any JSON, 'count:=3'",

@@ -39,7 +39,7 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   return 'done';
 }
 
-/** The fields of these are the query. */
+/** These methods send fields in the query, others in a JSON body. */
 const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 /** Throws a `UsageError` for a body with two members of one name, and for a header that every request has. */
@@ -79,24 +79,26 @@ function resolvePath(baseUrl: URL, path: string): URL | undefined {
   return URL.canParse(path, baseUrl.href) ? new URL(path, baseUrl) : undefined;
 }
 
-/** A call sends a file's bytes, or the fields as JSON. Throws a `DataError` for a file that cannot be read. */
+/** The bytes of the file, or the fields as JSON; undefined for a call without a body. Throws a `DataError` for a file that cannot be read. */
 async function requestBody(
   { method, input, field }: Pick<ApiOptions, 'method' | 'input' | 'field'>,
   { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
 ): Promise<Uint8Array | undefined> {
   if (input === undefined) {
     const hasNoBody = isReading(method) || field.length === 0;
-    return hasNoBody ? undefined : Buffer.from(bodyOf(field));
+    return hasNoBody ? undefined : Buffer.from(jsonOf(field));
   }
-  const failed = (cause: unknown): Error => {
+  const readError = (cause: unknown): Error => {
     signal.throwIfAborted();
     return new DataError(unreadable(`the body from ${input}`, cause), { cause });
   };
-  return readInput(input, stdin, failed, signal);
+  return readInput(input, stdin, readError, signal);
 }
 
-const bodyOf = (fields: readonly Field[]): string =>
+const jsonOf = (fields: readonly Field[]): string =>
   `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
+
+const lineFeed = 0x0a;
 
 /**
  * Prints answers one after the other. In a pipe the body's bytes are unchanged; on a terminal, control characters are made
@@ -117,19 +119,19 @@ function answerPrinter({ stdout }: Pick<Context, 'stdout'>) {
       const terminal = isTerminal ? terminalText(/json/i.test(headers['content-type'] ?? '')) : undefined;
       for await (const chunk of isTerminal ? redactBody(body) : body) {
         if (chunk.length === 0) continue;
-        endsLine = chunk.at(-1) === 0x0a;
-        await write(stdout, terminal === undefined ? chunk : terminal.text(chunk));
+        endsLine = chunk.at(-1) === lineFeed;
+        await write(stdout, terminal === undefined ? chunk : terminal.harmless(chunk));
       }
-      if (terminal !== undefined) await write(stdout, terminal.rest());
+      if (terminal !== undefined) await write(stdout, terminal.end());
     },
-    /** The prompt of a shell begins a line of its own. */
+    /** After this, the prompt of a shell begins a line of its own. */
     end: async (): Promise<void> => {
       if (isTerminal) await endLine();
     },
   };
 }
 
-/** Status line and headers as HTTP writes them, the key taken out. */
+/** The status line and the headers as HTTP writes them, without the key. */
 const headOf = ({ status, statusText, rawHeaders, redact }: RawAnswer, isTerminal: boolean): string =>
   [
     `HTTP/1.1 ${status} ${statusText}`.trimEnd(),
@@ -139,24 +141,27 @@ const headOf = ({ status, statusText, rawHeaders, redact }: RawAnswer, isTermina
     .map((line) => (isTerminal ? `${sanitize(line)}\n` : `${line}\r\n`))
     .join('');
 
-/** JSON is indented and keeps its value there; of any other text, line breaks are what is left of its controls. */
-function terminalText(isJson: boolean): { text: (chunk: Uint8Array) => string; rest: () => string } {
+/**
+ * Makes a body harmless for a terminal, chunk by chunk. JSON is indented, and its control characters are escaped, so that its value
+ * stays the same; of the control characters of other text only the line breaks stay.
+ */
+function terminalText(isJson: boolean) {
   const decoder = new TextDecoder();
   const indenter = new JsonIndenter();
-  const harmless = (text: string): string => {
+  const withoutControls = (text: string): string => {
     const lines = text.replaceAll('\r\n', '\n');
     return isJson
       ? indenter.indent(lines.split('\t').map(escapeJson).join('  '))
       : lines.split('\n').map(sanitize).join('\n');
   };
-  // A chunk may end within a line break.
+  // A chunk may end between the two characters of a line break.
   let heldReturn = '';
   return {
-    text: (chunk) => {
+    harmless: (chunk: Uint8Array): string => {
       const text = heldReturn + decoder.decode(chunk, { stream: true });
       heldReturn = text.endsWith('\r') ? '\r' : '';
-      return harmless(text.slice(0, text.length - heldReturn.length));
+      return withoutControls(text.slice(0, text.length - heldReturn.length));
     },
-    rest: () => harmless(heldReturn + decoder.decode()),
+    end: (): string => withoutControls(heldReturn + decoder.decode()),
   };
 }

@@ -3,7 +3,12 @@ import { write } from '../../output/stdout.ts';
 import type { ListedCommand } from '../flags/command-spec.ts';
 import { type CommandData, describeProgram, type ProgramData } from '../help/help-data.ts';
 
-/** The words that may be typed; the shell itself knows the names of files. */
+/**
+ * All scripts work in the same way. They follow the typed words from place to place (`` is the program, `inbox` a command, `inbox
+ * show` a command of it), and offer what may come next: the values of the flag before, the flags of the place, or its words.
+ */
+
+/** The values of a flag; the shell itself lists files. */
 type Choices = readonly string[] | 'files';
 
 interface Candidate {
@@ -17,7 +22,6 @@ interface CompletedFlag extends Candidate {
   readonly values: Choices | undefined;
 }
 
-/** The words that may be typed after the name of a command, whose `path` is such as `inbox show`. */
 interface Place {
   readonly path: string;
   readonly words: readonly Candidate[];
@@ -25,21 +29,17 @@ interface Place {
   readonly flags: readonly CompletedFlag[];
 }
 
-const isFile = (name: string): boolean => /\b(file|place)\b/.test(name);
+const isFile = (valueName: string): boolean => /\b(file|place)\b/.test(valueName);
 
-const flagsOf = (flags: CommandData['flags']): CompletedFlag[] =>
-  flags.map(({ name, short, help, value, choices, alone }) => ({
-    ...{ name, short, help },
-    values:
-      value === null || alone !== null
-        ? undefined
-        : choices.length === 0 && isFile(value)
-          ? 'files'
-          : choices,
-  }));
+const completedFlags = (flags: CommandData['flags']): CompletedFlag[] =>
+  flags.map(({ name, short, help, value, choices, alone }) => {
+    const needsValue = value !== null && alone === null;
+    const values = needsValue && choices.length === 0 && isFile(value) ? 'files' : choices;
+    return { name, short, help, values: needsValue ? values : undefined };
+  });
 
 function placesOf(program: ProgramData): Place[] {
-  const globals = flagsOf(program.flags);
+  const globals = completedFlags(program.flags);
   const wordsOf = (commands: readonly CommandData[]): Candidate[] =>
     commands.map(({ name, summary }) => ({ name: name.slice(name.lastIndexOf(' ') + 1), help: summary }));
   const placesBelow = (command: CommandData): Place[] => {
@@ -48,7 +48,7 @@ function placesOf(program: ProgramData): Place[] {
     const choices = (first?.choices ?? []).map((name) => ({ name, help: '' }));
     const words = commands.length > 0 ? wordsOf(commands) : choices;
     const takesFile = first !== undefined && isFile(first.name);
-    const place = { path, words, takesFile, flags: [...flagsOf(flags), ...globals] };
+    const place = { path, words, takesFile, flags: [...completedFlags(flags), ...globals] };
     return [place, ...commands.flatMap(placesBelow)];
   };
   const names = wordsOf(program.commands);
@@ -63,22 +63,24 @@ function placesOf(program: ProgramData): Place[] {
   ];
 }
 
-const namesOf = (candidates: readonly Candidate[]): string => candidates.map(({ name }) => name).join(' ');
+const namesOf = (candidates: readonly Candidate[]): string[] => candidates.map(({ name }) => name);
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The places that a word leads to, each as the place before it, a space and the word. */
+/** Every place but the first as a pattern of the place before, a space and the word that leads on: ` inbox`, `inbox show`. */
 const steps = (places: readonly Place[], quote = quoted): string[] =>
   places.flatMap(({ path }) => (path === '' ? [] : [quote(path.includes(' ') ? path : ` ${path}`)]));
 
-/** Lines of a shell's `case`, one for each place that has something. */
-const cases = (places: readonly Place[], write: (place: Place) => string): string =>
+/** Branches of a shell's `case` by place, without the places for which there is nothing to do. */
+const placeCases = (places: readonly Place[], actionFor: (place: Place) => string): string =>
   places
-    .flatMap((place) => (write(place) === '' ? [] : [`      (${quoted(place.path)}) ${write(place)} ;;`]))
+    .map((place) => ({ path: place.path, action: actionFor(place) }))
+    .filter(({ action }) => action !== '')
+    .map(({ path, action }) => `      (${quoted(path)}) ${action} ;;`)
     .join('\n');
 
-/** The same by place and flag, for the values of flags; a flag that ends with `=` has its value in the same word. */
-function valueCases(places: readonly Place[], write: (values: Choices) => string): string {
+/** Branches by place and flag, one for all flags with the same values. A flag that ends with `=` has its value in the same word. */
+function valueCases(places: readonly Place[], actionFor: (values: Choices) => string): string {
   const patterns = new Map<string, string[]>();
   for (const { path, flags } of places) {
     for (const { name, short, values } of flags) {
@@ -86,7 +88,7 @@ function valueCases(places: readonly Place[], write: (values: Choices) => string
       const typed = [name, `${name}=`, ...(short === null ? [] : [short])].map((flag) =>
         quoted(`${path} ${flag}`),
       );
-      const action = write(values);
+      const action = actionFor(values);
       patterns.set(action, [...(patterns.get(action) ?? []), ...typed]);
     }
   }
@@ -96,10 +98,10 @@ function valueCases(places: readonly Place[], write: (values: Choices) => string
 /** For bash 3.2 and later, which splits words at `=`. */
 const bashScript = (places: readonly Place[]): string => String.raw`# bash completion for leads
 _leads() {
-  local current=$2 flag=$3 at= words= files= i
+  local current=$2 flag=$3 place= words= files= i
   for ((i = 1; i < COMP_CWORD; i++)); do
-    case "$at ${'$'}{COMP_WORDS[i]}" in
-      (${steps(places).join(' | ')}) at="${'$'}{at:+$at }${'$'}{COMP_WORDS[i]}" ;;
+    case "$place ${'$'}{COMP_WORDS[i]}" in
+      (${steps(places).join(' | ')}) place="${'$'}{place:+$place }${'$'}{COMP_WORDS[i]}" ;;
     esac
   done
   if [ "${'$'}{COMP_WORDS[COMP_CWORD]}" = = ]; then
@@ -107,15 +109,15 @@ _leads() {
   elif [ "$flag" = = ]; then
     flag=${'$'}{COMP_WORDS[COMP_CWORD - 2]}=
   fi
-  case "$at $flag" in
+  case "$place $flag" in
 ${valueCases(places, bashWords)}
     (*)
       case $current in
-        (-*) case $at in
-${cases(places, ({ flags }) => bashWords(flags.map(({ name }) => name)))}
+        (-*) case $place in
+${placeCases(places, ({ flags }) => bashWords(namesOf(flags)))}
         esac ;;
-        (*) case $at in
-${cases(places, ({ words, takesFile }) => bashWords(takesFile === true ? 'files' : words.map(({ name }) => name)))}
+        (*) case $place in
+${placeCases(places, ({ words, takesFile }) => bashWords(takesFile === true ? 'files' : namesOf(words)))}
         esac ;;
       esac ;;
   esac
@@ -136,28 +138,28 @@ const bashWords = (values: Choices): string =>
 const zshScript = (places: readonly Place[]): string => String.raw`#compdef leads
 # zsh completion for leads
 _leads() {
-  local at flag=$words[CURRENT-1] word
-  local -a found
+  local place flag=$words[CURRENT-1] word
+  local -a candidates
   for word in "${'$'}{(@)words[2,CURRENT-1]}"; do
-    case "$at $word" in
-      (${steps(places).join(' | ')}) at=${'$'}{at:+$at }$word ;;
+    case "$place $word" in
+      (${steps(places).join(' | ')}) place=${'$'}{place:+$place }$word ;;
     esac
   done
   case $PREFIX in
     (--*=*) flag=${'$'}{PREFIX%%=*}=; compset -P '*=' ;;
   esac
-  case "$at $flag" in
+  case "$place $flag" in
 ${valueCases(places, (values) => (values === 'files' ? '_files; return' : `compadd -- ${values.map(quoted).join(' ')}; return`))}
   esac
   case $PREFIX in
-    (-*) case $at in
-${cases(places, ({ flags }) => zshFound(flags))}
+    (-*) case $place in
+${placeCases(places, ({ flags }) => zshCandidates(flags))}
     esac ;;
-    (*) case $at in
-${cases(places, ({ words, takesFile }) => (takesFile === true ? '_files; return' : zshFound(words)))}
+    (*) case $place in
+${placeCases(places, ({ words, takesFile }) => (takesFile === true ? '_files; return' : zshCandidates(words)))}
     esac ;;
   esac
-  _describe leads found
+  _describe leads candidates
 }
 if [[ $funcstack[1] == _leads ]]; then
   _leads "$@"
@@ -166,23 +168,23 @@ elif (( $+functions[compdef] )); then
 fi
 `;
 
-/** `'--limit:how many'`: a colon in help separates nothing. */
-const zshFound = (candidates: readonly Candidate[]): string => {
+/** A candidate is `'--limit:how many'`; a backslash keeps a colon of the help from separating more. */
+const zshCandidates = (candidates: readonly Candidate[]): string => {
   const described = candidates.map(({ name, help }) => quoted(`${name}:${help.replaceAll(':', '\\:')}`));
-  return described.length === 0 ? '' : `found=(${described.join(' ')})`;
+  return described.length === 0 ? '' : `candidates=(${described.join(' ')})`;
 };
 
 /** For fish 3 and later. */
 const fishScript = (places: readonly Place[]): string => `# fish completion for leads
-function __leads_at
-    set -l at
+function __leads_is_at
+    set -l place
     for word in (commandline -opc)[2..-1]
-        switch "$at $word"
+        switch "$place $word"
             case ${steps(places, fishQuoted).join(' ')}
-                set at (string trim -- "$at $word")
+                set place (string trim -- "$place $word")
         end
     end
-    test "$at" = "$argv[1]"
+    test "$place" = "$argv[1]"
 end
 complete -c leads -e
 complete -c leads -f
@@ -193,7 +195,7 @@ const fishQuoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}
 
 function fishLines({ path, words, takesFile, flags }: Place): string[] {
   const line = (completion: string, help = ''): string =>
-    `complete -c leads -n "__leads_at '${path}'" ${completion} -d ${fishQuoted(help)}`;
+    `complete -c leads -n "__leads_is_at '${path}'" ${completion} -d ${fishQuoted(help)}`;
   const valueOf = (values: Choices): string =>
     values === 'files' ? '-r -F' : `-x -a ${fishQuoted(values.join(' '))}`;
   return [
@@ -213,23 +215,23 @@ const powershellScript = (
 Register-ArgumentCompleter -Native -CommandName leads -ScriptBlock {
     param($word, $line, $cursor)
     $words = @{
-${table(places.map(({ path, words }) => [path, namesOf(words)]))}
+${table(places.map(({ path, words }) => [path, namesOf(words).join(' ')]))}
     }
     $flags = @{
-${table(places.map(({ path, flags }) => [path, namesOf(flags)]))}
+${table(places.map(({ path, flags }) => [path, namesOf(flags).join(' ')]))}
     }
     $values = @{
 ${table(places.flatMap(({ path, flags }) => flags.flatMap((flag) => powershellValues(path, flag))))}
     }
-    $at, $flag, $prefix = '', '', ''
+    $place, $flag, $prefix = '', '', ''
     $typed = $line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor }
     foreach ($flag in $typed.Extent.Text) {
-        if ($words.ContainsKey("$at $flag".Trim())) { $at = "$at $flag".Trim() }
+        if ($words.ContainsKey("$place $flag".Trim())) { $place = "$place $flag".Trim() }
     }
     if ($word -match '^(--[^=]+)=') { $flag, $prefix = $Matches[1], $Matches[0] }
-    $found = if ($values.ContainsKey("$at $flag")) { $values["$at $flag"] }
-        elseif ($word.StartsWith('-')) { $flags[$at] } else { $words[$at] }
-    -split $found | Where-Object { "$prefix$_".StartsWith($word) } | ForEach-Object {
+    $candidates = if ($values.ContainsKey("$place $flag")) { $values["$place $flag"] }
+        elseif ($word.StartsWith('-')) { $flags[$place] } else { $words[$place] }
+    -split $candidates | Where-Object { "$prefix$_".StartsWith($word) } | ForEach-Object {
         [System.Management.Automation.CompletionResult]::new("$prefix$_", $_, 'ParameterValue', $_)
     }
 }

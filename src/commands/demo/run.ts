@@ -9,7 +9,7 @@ import { formatDuration } from '../../time/time-text.ts';
 import { createTourPrinter, DemoError, type LeadsProcess, tour } from './tour.ts';
 
 export async function run(_: unknown, context: Context): Promise<Outcome> {
-  // A tour that lacks the library fails before its first step.
+  // The tour fails before its first step if the library of the inbox cannot be loaded.
   await loadLibsql();
   const printer = await createTourPrinter(context);
   const startedAt = context.clock.now();

@@ -9,9 +9,11 @@ import { write } from '../../output/stdout.ts';
 import { paletteFor, sanitize, wrapWidth, wrap } from '../../output/terminal/terminal.ts';
 import { truncate } from '../../output/text-width.ts';
 
+/** With the seed of the sandbox, the faults lose one lead, and make at least one duplicate and one forgery. */
 const leadCount = 6;
+const receivedCount = leadCount - 1;
 const token = 'demo-token';
-const problemsFound = 7;
+const exitWithProblems = 7;
 
 /** Adds the commands that keep running to `running`. Throws a `DemoError` at the first wrong result. */
 export async function tour(
@@ -53,13 +55,9 @@ export async function tour(
     /^ready/,
   );
   const baseUrl = `http://127.0.0.1:${sandbox.port}`;
-  await printer.command(
-    [
-      `leads sandbox ${[...sandboxFlags, ...sandbox.portFlag].join(' ')} \\`,
-      `    ${webhookFlags.join(' ')} \\`,
-      `    --delivery-faults ${faults}`,
-    ].join('\n'),
-  );
+  const sandboxPart = [...sandboxFlags, ...sandbox.portFlag].join(' ');
+  const webhookPart = `${webhookFlags.join(' ')} \\\n    --delivery-faults ${faults}`;
+  await printer.command(`leads sandbox ${sandboxPart} \\\n    ${webhookPart}`);
   await printer.output([sandbox.readyLine]);
 
   await printer.step('Log in: the key is tried with one real call, then stored.');
@@ -84,16 +82,16 @@ export async function tour(
 
   await printer.step('Push: what the receiver has printed; duplicates and forgeries are recognized.');
   await waitUntilDelivered(baseUrl, context);
-  const verdicts = await listener.process.waitForLines(/ (accepted|duplicate|rejected) /, leadCount - 1 + 2);
+  const verdicts = await listener.process.waitForLines(/ (accepted|duplicate|rejected) /, receivedCount + 2);
   await printer.output(verdicts);
-  check(count(verdicts, / accepted /) === leadCount - 1, 'not every lead but one was accepted once');
+  check(count(verdicts, / accepted /) === receivedCount, 'not every lead but one was accepted once');
   check(count(verdicts, / duplicate /) > 0, 'no delivery was recognized as a duplicate');
   check(count(verdicts, / rejected /) > 0, 'no forged delivery was rejected');
 
   await printer.step('Audit: is any lead missing? What can be pulled is compared with what was received.');
   const audit = ['audit', '--late-after', '2d'];
   await printer.command(`leads ${audit.join(' ')}`);
-  const firstAudit = await runCommand(audit, { exitCode: problemsFound });
+  const firstAudit = await runCommand(audit, { exitCode: exitWithProblems });
   await printer.output(linesOf(firstAudit.stdout + firstAudit.stderr));
   check(/^missing +1 /m.test(firstAudit.stdout), 'the lost delivery was not found');
 
@@ -132,17 +130,14 @@ async function startServer(
   ready: RegExp,
 ): Promise<Server> {
   let printed: readonly string[] = [];
-  for (const anyPort of [[], ['--port', '0']]) {
-    const process = startCommand([...argv, ...anyPort]);
+  for (const portChoice of [[], ['--port', '0']]) {
+    const process = startCommand([...argv, ...portChoice]);
     const [readyLine] = await process.waitForLines(ready, 1);
     const port = /https?:\/\/[^\s/]+:(\d+)/.exec(readyLine ?? '')?.[1];
-    if (readyLine !== undefined && port !== undefined)
-      return {
-        process,
-        port: Number(port),
-        portFlag: anyPort.length === 0 ? [] : ['--port', port],
-        readyLine,
-      };
+    if (readyLine !== undefined && port !== undefined) {
+      const portFlag = portChoice.length === 0 ? [] : ['--port', port];
+      return { process, port: Number(port), portFlag, readyLine };
+    }
     printed = process.lines();
   }
   throw new DemoError(`leads ${argv[0] ?? ''}: ${printed.join('\n') || 'it printed nothing'}`);
@@ -179,12 +174,12 @@ interface FinishedProcess {
 export interface LeadsProcess {
   lines(): readonly string[];
   readonly finished: Promise<FinishedProcess>;
-  /** The lines that match once there are so many; those that there are when the command ends, or 30 s pass, before. */
+  /** Resolves to the matching lines once there are `count` of them, or to fewer when the command ends or 30 s have passed. */
   waitForLines(pattern: RegExp, count: number): Promise<readonly string[]>;
   interrupt(): void;
 }
 
-/** Starts a `leads` command, which stores in `directory`: the user's own settings do not reach it. */
+/** Starts a `leads` command that stores in `directory`. It gets none of the user's own settings. */
 function startLeads(
   argv: readonly string[],
   directory: string,

@@ -35,7 +35,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   const replays = new Replayer({
     targets,
     async openInbox(target) {
-      // Fails where another file is at this place by now: its numbers are those of other leads.
+      // Fails where another inbox has replaced the one of the page: there, the same numbers are those of other leads.
       await reader.checkReadable();
       return openInbox({
         location,

@@ -46,7 +46,7 @@ export async function servePage(
   return { close };
 }
 
-/** The program that opens a file as the desktop is set up; undefined on a machine without a desktop. */
+/** The program that opens a file with the program of the user's choice; undefined on a machine without a desktop. */
 export function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): string | undefined {
   if (platform === 'darwin') return 'open';
   if (platform === 'win32') return 'explorer.exe';
@@ -56,7 +56,10 @@ export function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): st
   return hasDisplay ? 'xdg-open' : undefined;
 }
 
-/** Gives the browser a file that leads to the address: every user sees a program's arguments. Resolves to what removes the file. */
+/**
+ * Opens a file that leads to the address: the address itself must not be an argument of a program, since every user of the machine
+ * can see arguments. Resolves to a function that removes the file.
+ */
 async function openBrowser(
   url: string,
   context: Pick<Context, 'platform' | 'env' | 'messages'>,
@@ -70,23 +73,19 @@ async function openBrowser(
   const folder = await mkdtemp(join(tmpdir(), 'leads-inspect-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const file = join(folder, 'inspect.html');
-  await writeFile(file, redirect(url), { flag: 'wx', mode: 0o600 });
-  const child = spawn(program, [file], {
-    env: withoutSecrets(env),
-    stdio: 'ignore',
-    detached: true,
-  });
+  await writeFile(file, redirectPage(url), { flag: 'wx', mode: 0o600 });
+  const child = spawn(program, [file], { env: withoutSecrets(env), stdio: 'ignore', detached: true });
   child.on('error', (error) => {
     messages.note('open', `cannot open a browser: ${messageOf(error)}`);
     void remove();
   });
-  // The browser may outlive us.
+  // The browser may run longer than this program.
   child.unref();
   return remove;
 }
 
-/** `url` is made of characters that mean nothing in HTML. */
-const redirect = (url: string): string =>
+/** `url` holds no character that HTML would have to escape. */
+const redirectPage = (url: string): string =>
   `<!doctype html><meta charset="utf-8"><title>leads inspect</title><meta http-equiv="refresh" content="0; url=${url}">\n`;
 
 const withoutSecrets = (env: Context['env']): NodeJS.ProcessEnv =>

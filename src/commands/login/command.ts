@@ -1,11 +1,13 @@
 import { text } from '../../config/value-types.ts';
-import type { Flags } from '../flags/flag.ts';
+import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { command, serviceExits } from '../flags/command-spec.ts';
 
 const flags = {
   apiKeyFile: { value: 'file', type: text, help: 'read the key from a file (- for stdin)' },
   check: { negated: true, help: 'store the key without trying it' },
 } satisfies Flags;
+
+export type LoginOptions = OptionsOf<typeof flags>;
 
 export default command({
   name: 'login',

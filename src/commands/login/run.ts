@@ -9,13 +9,9 @@ import type { Context, Outcome } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { listLeads } from '../../service/listing.ts';
 import { openService } from '../../service/client/service.ts';
+import type { LoginOptions } from './command.ts';
 
-interface LoginOptions {
-  readonly apiKeyFile: string | undefined;
-  readonly check: boolean;
-}
-
-export async function run(flags: LoginOptions, context: Context): Promise<Outcome> {
+export async function run({ apiKeyFile, check }: LoginOptions, context: Context): Promise<Outcome> {
   const settings = await context.settings();
   const { profile } = settings;
   const baseUrl = settings.baseUrl ?? (await askBaseUrl(context));
@@ -24,10 +20,10 @@ export async function run(flags: LoginOptions, context: Context): Promise<Outcom
   const stored = readConfig(context.paths.configDir).profiles?.[profile];
   if (stored?.['api-key-command'] !== undefined) throw twoKeysOfAProfile();
   const apiKey =
-    flags.apiKeyFile === undefined
+    apiKeyFile === undefined
       ? await secretFromPerson(label, context)
-      : await secretFromFile(flags.apiKeyFile, label, context);
-  if (flags.check) await tryKey({ profile, baseUrl, apiKey }, context);
+      : await secretFromFile(apiKeyFile, label, context);
+  if (check) await tryKey({ profile, baseUrl, apiKey }, context);
   await updateProfile(context, profile, (stored) => ({
     ...stored,
     'base-url': baseUrl.href.replace(/\/$/, ''),
@@ -36,7 +32,7 @@ export async function run(flags: LoginOptions, context: Context): Promise<Outcom
   }));
   const where = profile === 'default' ? '' : ` in profile '${profile}'`;
   context.messages.say(
-    `${flags.check ? 'key accepted' : 'key not checked'}; stored ${apiKey.toString()} for ${baseUrl.origin}${where}`,
+    `${check ? 'key accepted' : 'key not checked'}; stored ${apiKey.toString()} for ${baseUrl.origin}${where}`,
   );
   if ((context.env['LEADS_API_KEY'] ?? '') !== '') {
     context.messages.note('env-key', 'LEADS_API_KEY is set and goes before the stored key');

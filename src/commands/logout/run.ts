@@ -10,8 +10,9 @@ import { shellWord } from '../../front.ts';
 export async function run(_options: unknown, context: Context): Promise<Outcome> {
   const { profile } = await context.settings();
   const stored = readConfig(context.paths.configDir).profiles?.[profile];
-  const removed = stored?.['api-key'] !== undefined;
-  if (removed) {
+  const hasKey = stored?.['api-key'] !== undefined;
+  if (hasKey) {
+    // The origin belongs to the key, and to a command that gives a key.
     await updateProfile(context, profile, ({ 'api-key': _key, 'api-key-origin': origin, ...settings }) =>
       settings['api-key-command'] === undefined ? settings : { ...settings, 'api-key-origin': origin },
     );
@@ -25,6 +26,6 @@ export async function run(_options: unknown, context: Context): Promise<Outcome>
     );
   }
   const where = isDefault ? '' : ` in profile '${profile}'`;
-  context.messages.say(removed ? `removed the API key${where}` : `no API key was stored${where}`);
+  context.messages.say(hasKey ? `removed the API key${where}` : `no API key was stored${where}`);
   return 'done';
 }

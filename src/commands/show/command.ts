@@ -1,17 +1,17 @@
 import { text } from '../../config/value-types.ts';
 import { acceptIncompleteFlag, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
-import type { Arguments, Flags } from '../flags/flag.ts';
+import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
 
-const args = {
-  id: { type: text, help: 'of the lead' },
-} satisfies Arguments;
+const args = { id: { type: text, help: 'of the lead' } } satisfies Arguments;
 
 const flags = {
   ...acceptIncompleteFlag,
   ...formatFlags(['table', 'json', 'ndjson']),
   ...inboxFlags,
 } satisfies Flags;
+
+export type ShowOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;
 
 export default command({
   name: 'show',

@@ -11,12 +11,13 @@ interface FindOptions extends InboxFlags {
   readonly acceptIncomplete: boolean;
 }
 
+/**
+ * The bytes of each lead by its id, the ids of those that come `fromInbox` because the service did not list them, and the error
+ * with which the service failed, if it did.
+ */
 export interface FoundLeads {
-  /** The bytes of the leads by their ids. */
   readonly leads: ReadonlyMap<string, Uint8Array>;
-  /** The ids of leads that only the inbox has. */
   readonly fromInbox: readonly string[];
-  /** The error of the service, where it did not list them all. */
   readonly failure: LeadsError | undefined;
 }
 
@@ -27,7 +28,7 @@ export async function findLeads(
   context: Context,
 ): Promise<FoundLeads> {
   const leads = new Map<string, Uint8Array>();
-  const failure = await pullLeads(new Set(ids), leads, options, context).catch((error: unknown) => {
+  const failure = await addFromService(leads, new Set(ids), options, context).catch((error: unknown) => {
     if (error instanceof LeadsError && !context.signal.aborted) return error;
     throw error;
   });
@@ -38,7 +39,7 @@ export async function findLeads(
       context,
       async (inbox) => {
         for (const leadId of fromInbox) {
-          // The inbox lists the oldest delivery last.
+          // The oldest delivery comes last: its copy of the lead replaces those of later deliveries.
           for await (const { verdict, body, place } of inbox.list({ leadId })) {
             if (verdict !== 'rejected') leads.set(leadId, leadBytes(body, place));
           }
@@ -54,10 +55,10 @@ export async function findLeads(
   );
 }
 
-/** The specification has no operation for one lead, so this walks the list until it has all of them. */
-async function pullLeads(
-  missing: Set<string>,
+/** The specification has no operation for one lead, so this walks the list until no lead is missing. */
+async function addFromService(
   leads: Map<string, Uint8Array>,
+  missing: Set<string>,
   { acceptIncomplete }: FindOptions,
   context: Context,
 ): Promise<undefined> {

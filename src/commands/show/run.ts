@@ -6,14 +6,8 @@ import { cellText, eachValue } from '../../output/records/json-members.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
-import type { InboxFlags } from '../flags/shared-flags.ts';
+import type { ShowOptions } from './command.ts';
 import { findLeads } from './find-leads.ts';
-
-interface ShowOptions extends InboxFlags {
-  readonly id: string;
-  readonly acceptIncomplete: boolean;
-  readonly format: string;
-}
 
 export async function run({ id, format, ...options }: ShowOptions, context: Context): Promise<Outcome> {
   const { leads, fromInbox, failure } = await findLeads([id], options, context);
@@ -21,11 +15,11 @@ export async function run({ id, format, ...options }: ShowOptions, context: Cont
     context.messages.note('show', `this is the inbox's copy: ${failure.message}`);
   }
   const bytes = compact(leads.get(id) ?? Buffer.alloc(0));
-  await (format === 'table' ? draw(bytes, context) : print(bytes, context));
+  await (format === 'table' ? writeFields(bytes, context) : writeRecord(bytes, context));
   return 'done';
 }
 
-async function draw(bytes: Uint8Array, context: Context): Promise<void> {
+async function writeFields(bytes: Uint8Array, context: Context): Promise<void> {
   const { stdout } = context;
   const { dim } = await paletteFor(stdout, context);
   const members: [string, string][] = [];
@@ -35,7 +29,7 @@ async function draw(bytes: Uint8Array, context: Context): Promise<void> {
   await write(stdout, renderFields(members, { width, paintName: dim }));
 }
 
-async function print(bytes: Uint8Array, { stdout }: Context): Promise<void> {
+async function writeRecord(bytes: Uint8Array, { stdout }: Context): Promise<void> {
   const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
   await writer.write([{ bytes }]);
   await writer.end();
