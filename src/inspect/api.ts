@@ -29,18 +29,18 @@ interface Route {
   readonly answer: (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
 }
 
-const json =
+const answerJson =
   (read: (parts: ApiParts, request: ApiRequest) => object | Promise<object>): Route['answer'] =>
   async (parts, request) => ({ status: 200, body: await read(parts, request) });
 
 const routes: readonly Route[] = [
-  { method: 'POST', path: /^\/api\/session$/, answer: json(openSession) },
-  { method: 'GET', path: /^\/api\/inbox$/, answer: json(readInbox) },
-  { method: 'GET', path: /^\/api\/deliveries$/, answer: json(readPage) },
-  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})$/, answer: json(readDelivery) },
+  { method: 'POST', path: /^\/api\/session$/, answer: answerJson(openSession) },
+  { method: 'GET', path: /^\/api\/inbox$/, answer: answerJson(readInbox) },
+  { method: 'GET', path: /^\/api\/deliveries$/, answer: answerJson(readPage) },
+  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})$/, answer: answerJson(readDelivery) },
   { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/body$/, answer: bodyAnswer },
-  { method: 'GET', path: /^\/api\/counts$/, answer: json(readCounts) },
-  { method: 'POST', path: /^\/api\/replays$/, answer: json(replay) },
+  { method: 'GET', path: /^\/api\/counts$/, answer: answerJson(readCounts) },
+  { method: 'POST', path: /^\/api\/replays$/, answer: answerJson(replay) },
 ];
 
 export function apiAnswer(parts: ApiParts, request: Delivery): Answer | Promise<Answer> {
@@ -49,12 +49,13 @@ export function apiAnswer(parts: ApiParts, request: Delivery): Answer | Promise<
   const route = routes.find(({ path }) => path.test(pathname));
   if (route === undefined) throw nothingThere();
   if (request.method !== route.method) return wrongMethod(route.method);
-  const seq = Number(route.path.exec(pathname)?.[1] ?? 0);
-  return route.answer(parts, { query: searchParams, seq, body: request.body });
+  const [, seq = 0] = route.path.exec(pathname) ?? [];
+  return route.answer(parts, { query: searchParams, seq: Number(seq), body: request.body });
 }
 
 interface ApiRequest {
   readonly query: URLSearchParams;
+  /** The number of the delivery in the path; 0 where the route has none. */
   readonly seq: number;
   readonly body: Uint8Array;
 }
@@ -87,12 +88,12 @@ function readPage({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<Wi
 }
 
 async function readDelivery({ inbox }: ApiParts, { seq }: ApiRequest): Promise<WireDelivery> {
-  return inInbox(await describeDelivery(inbox, seq), seq);
+  return orNotInInbox(await describeDelivery(inbox, seq), seq);
 }
 
 /** The content type and headers keep a browser from showing the body, which may be a page with scripts. */
 async function bodyAnswer({ inbox }: ApiParts, { seq }: ApiRequest): Promise<Answer> {
-  const { body: content } = inInbox(await storedDelivery(inbox, seq), seq);
+  const { body: content } = orNotInInbox(await storedDelivery(inbox, seq), seq);
   return {
     status: 200,
     text: { type: 'application/octet-stream', content },
@@ -104,7 +105,7 @@ function readCounts({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<
   return countDeliveries(inbox, windowIn(query), clock.now());
 }
 
-function inInbox<T>(value: T | undefined, seq: number): T {
+function orNotInInbox<T>(value: T | undefined, seq: number): T {
   if (value === undefined) throw notInInbox(seq);
   return value;
 }

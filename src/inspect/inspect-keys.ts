@@ -5,8 +5,8 @@ import type { WireSession } from './wire.ts';
 
 interface InspectKeysOptions {
   readonly clock: Pick<Clock, 'steady'>;
-  /** The printed key is used, and there is a next one. */
-  readonly onNext: () => void;
+  /** Is called when the printed key was used, and there is a next one to print. */
+  readonly onNextKey: () => void;
 }
 
 const unusedKeyMs = 600_000;
@@ -16,10 +16,10 @@ const reloadMs = 20_000;
 
 const mostSessions = 1_000;
 
+/** The digests of the reload key, and of the token before a reload of the page. Sessions are found by the digest of their token. */
 interface Session {
   readonly reloadKey: string;
-  /** The digest of the previous token, where the page was reloaded. */
-  readonly before: string | undefined;
+  readonly previousToken: string | undefined;
   usedAt: number;
 }
 
@@ -44,41 +44,46 @@ export class InspectKeys {
     return this.#key;
   }
 
-  /** A key works once. Undefined for any other key, and for one that is too old. */
+  /** Uses up the key. Returns undefined for any other key, and for one that is too old. */
   exchange(key: string): WireSession | undefined {
-    const { clock, onNext } = this.#options;
+    const { clock, onNextKey } = this.#options;
     if (digest(key) !== digest(this.#key.reveal())) return undefined;
     const isLate = clock.steady() >= this.#usableUntil;
     this.#key = newSecret();
     this.#usableUntil = clock.steady() + unusedKeyMs;
-    onNext();
+    onNextKey();
     return isLate ? undefined : this.#begin();
   }
 
   reload(reloadKey: string): WireSession | undefined {
     const keyDigest = digest(reloadKey);
     const since = this.#options.clock.steady() - reloadMs;
-    const session = [...this.#sessions].find(
-      ([, { reloadKey: stored, usedAt }]) => stored === keyDigest && usedAt > since,
-    );
-    return session && this.#begin(session[0]);
+    const [previousToken] =
+      [...this.#sessions].find(([, session]) => session.reloadKey === keyDigest && session.usedAt > since) ??
+      [];
+    return previousToken === undefined ? undefined : this.#begin(previousToken);
   }
 
-  #begin(before?: string): WireSession {
+  #begin(previousToken?: string): WireSession {
     const session = { token: newSecret().reveal(), reloadKey: newSecret().reveal() };
-    const digests = { reloadKey: digest(session.reloadKey), before, usedAt: this.#options.clock.steady() };
+    const digests = {
+      reloadKey: digest(session.reloadKey),
+      previousToken,
+      usedAt: this.#options.clock.steady(),
+    };
     this.#sessions.set(digest(session.token), digests);
     const [oldest = ''] = this.#sessions.keys();
     if (this.#sessions.size > mostSessions) this.#sessions.delete(oldest);
     return session;
   }
 
-  isToken(text: string): boolean {
+  /** Whether this is the token of a session, whose use is noted. */
+  useToken(text: string): boolean {
     const session = this.#sessions.get(digest(text));
     if (session === undefined) return false;
     session.usedAt = this.#options.clock.steady();
-    // The new token has reached its page: only now the reload key is used up.
-    if (session.before !== undefined) this.#sessions.delete(session.before);
+    // The page has its new token, so that the session before the reload, with its reload key, is not needed.
+    if (session.previousToken !== undefined) this.#sessions.delete(session.previousToken);
     return true;
   }
 }

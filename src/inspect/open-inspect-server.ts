@@ -9,14 +9,10 @@ import { keyParameter } from './wire.ts';
 import { pageFile, type PageFileName } from '../files/embedded/asset.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 
-/** The page serves one person, in a few tabs. */
-const limits = {
-  connections: 512,
-  bodyBytes: 16 * 1024,
-  bufferedBytes: 1024 * 1024,
-} as const;
+/** Enough for one person with a few tabs. */
+const limits = { connections: 512, bodyBytes: 16 * 1024, bufferedBytes: 1024 * 1024 } as const;
 
-const lastAnswersMs = 500;
+const graceMs = 500;
 
 export interface InspectServerOptions extends Omit<ApiParts, 'keys' | 'clock'> {
   /** On 127.0.0.1; 0 means any free port. */
@@ -38,10 +34,10 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   const { clock, onError } = options;
   let hosts: readonly string[] = [];
   const url = (): string => `http://${hosts[0] ?? ''}/#${keyParameter}=${keys.key.reveal()}`;
-  const keys = new InspectKeys({ clock, onNext: () => options.onNextUrl(url()) });
+  const keys = new InspectKeys({ clock, onNextKey: () => options.onNextUrl(url()) });
   const parts = { ...options, keys };
   const contents = new Map(
-    files.map(([path, name, type]) => [path, { type, content: (options.pageFile ?? pageFile)(name) }]),
+    pageFiles.map(([path, name, type]) => [path, { type, content: (options.pageFile ?? pageFile)(name) }]),
   );
   const handle = async (request: Delivery): Promise<Answer> => {
     try {
@@ -68,18 +64,18 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     handle,
     onError,
   });
-  // A page under another name that resolves to this address sends another host.
+  // Only these: a page under another name that resolves to this address (DNS rebinding) sends that name as its host.
   hosts = ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${server.port}`).host);
   return {
     port: server.port,
     get url() {
       return url();
     },
-    close: () => server.close(lastAnswersMs),
+    close: () => server.close(graceMs),
   };
 }
 
-const files: readonly (readonly [path: string, name: PageFileName, type: string])[] = [
+const pageFiles: readonly (readonly [path: string, name: PageFileName, type: string])[] = [
   ['/', 'index.html', 'text/html; charset=utf-8'],
   ['/app.js', 'app.js', 'text/javascript; charset=utf-8'],
   ['/app.css', 'app.css', 'text/css; charset=utf-8'],

@@ -23,7 +23,7 @@ type ReplayOptions = Pick<ForwardOptions, 'url' | 'proxy' | 'trust' | 'timeoutMs
 export function replayTarget(options: ReplayOptions, signer: Signer | undefined): ReplayTarget {
   const target = forwardTarget({
     ...options,
-    // The inbox does not keep which scheme verified a delivery.
+    // Unknown: the inbox does not keep which scheme verified a delivery.
     scheme: undefined,
     headersOf: (request) => [
       ...(signer === undefined ? [] : signatureHeaders(signer, contentOf(request), options.now())),
@@ -49,11 +49,11 @@ interface ReplayerOptions {
   readonly clock: Clock;
 }
 
-/** Sends one delivery after the other, since a person waits for each. */
+/** Makes the replays that the page asks for, one after the other: each waits for the `#previous` one. */
 export class Replayer {
   readonly targets: readonly WireTarget[];
   readonly #options: ReplayerOptions;
-  #last: Promise<unknown> = Promise.resolve();
+  #previous: Promise<unknown> = Promise.resolve();
 
   constructor(options: ReplayerOptions) {
     this.#options = options;
@@ -67,8 +67,8 @@ export class Replayer {
       const problem = 'The target is none of those that were named when leads was started.';
       throw new RequestProblem(403, 'forbidden', problem, '--replay-to names one more');
     }
-    const turn = this.#last.then(() => this.#send(seq, target));
-    this.#last = turn.catch(() => undefined);
+    const turn = this.#previous.then(() => this.#send(seq, target));
+    this.#previous = turn.catch(() => undefined);
     try {
       return await turn;
     } catch (error) {
@@ -77,7 +77,7 @@ export class Replayer {
   }
 
   async close(): Promise<void> {
-    await this.#last;
+    await this.#previous;
     for (const target of this.#options.targets) await target.close?.();
   }
 

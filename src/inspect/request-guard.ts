@@ -7,8 +7,8 @@ type Head = Pick<Delivery, 'method' | 'path' | 'rawHeaders'>;
 
 /** Every request must pass this check. */
 export function checkHost(request: Head, hosts: readonly string[]): void {
-  const [host, ...more] = headerValues(request, 'host');
-  const isOwn = host !== undefined && more.length === 0 && hosts.includes(host.toLowerCase());
+  const [host, ...furtherHosts] = headerValues(request, 'host');
+  const isOwn = host !== undefined && furtherHosts.length === 0 && hosts.includes(host.toLowerCase());
   // An absolute target names a host of its own (RFC 9112, section 3.2.2).
   if (isOwn && request.path.startsWith('/')) return;
   throw new RequestProblem(
@@ -20,18 +20,16 @@ export function checkHost(request: Head, hosts: readonly string[]): void {
 }
 
 /**
- * Every request to the API must pass this check. Pages of other origins, those of other ports of this machine included, may
- * send requests here, but not with a header of ours, and browsers say where they come from.
+ * Every request to the API must pass this check. Pages of other origins, and of other ports of this machine, can send requests
+ * here. They cannot add the header of the token, and their browser says in `Sec-Fetch-Site` and `Origin` where they come from.
  */
-export function checkApiRequest(request: Head, keys: Pick<InspectKeys, 'isToken'>): void {
+export function checkApiRequest(request: Head, keys: Pick<InspectKeys, 'useToken'>): void {
   const [host = ''] = headerValues(request, 'host');
   const origins = headerValues(request, 'origin');
   const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
-  if (
-    headerValues(request, 'sec-fetch-site').some((site) => site !== 'same-origin') ||
-    origins.some((origin) => origin !== `http://${host.toLowerCase()}`) ||
-    (isWrite && origins.length !== 1)
-  ) {
+  const isFromOtherSite = headerValues(request, 'sec-fetch-site').some((site) => site !== 'same-origin');
+  const isFromOtherOrigin = origins.some((origin) => origin !== `http://${host.toLowerCase()}`);
+  if (isFromOtherSite || isFromOtherOrigin || (isWrite && origins.length !== 1)) {
     throw new RequestProblem(403, 'forbidden', 'The request does not come from the page of this server.');
   }
   const contentType = headerValues(request, 'content-type').join();
@@ -39,7 +37,7 @@ export function checkApiRequest(request: Head, keys: Pick<InspectKeys, 'isToken'
     throw new RequestProblem(415, 'bad-request', 'The content type must be application/json.');
   }
   const tokens = headerValues(request, tokenHeader);
-  if (request.path !== '/api/session' && !keys.isToken(tokens.join())) throw noToken();
+  if (request.path !== '/api/session' && !keys.useToken(tokens.join())) throw noToken();
 }
 
 export const noToken = (): RequestProblem =>
@@ -50,7 +48,7 @@ export const noToken = (): RequestProblem =>
     'Open the address that it printed last.',
   );
 
-/** Nothing but our own files is loaded, nothing is sent elsewhere, and no text becomes markup or script. */
+/** The page loads only files of this server, sends nothing elsewhere, and turns no text into markup or script. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -64,7 +62,7 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Every answer has these headers. Received data is for the operator alone, and on no disk but the inbox's. */
+/** Every answer has these headers. Received data is for the operator alone, and no cache stores it on the disk. */
 export const securityHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',

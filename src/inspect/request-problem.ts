@@ -2,6 +2,7 @@ import { describe } from '../errors.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import type { WireProblem } from './wire.ts';
 
+/** An error with the answer for the page. */
 export class RequestProblem extends Error {
   readonly answer: Answer;
 
@@ -11,7 +12,7 @@ export class RequestProblem extends Error {
   }
 }
 
-/** Any other error is a failure of the inbox. `start` is the beginning of its message. */
+/** The error itself where it is a `RequestProblem`; any other error is a failure of the inbox, whose message begins with `start`. */
 export function requestProblem(error: unknown, start = ''): RequestProblem {
   if (error instanceof RequestProblem) return error;
   const { message, hint } = describe(error);

@@ -16,7 +16,7 @@ export const verdicts = ['accepted', 'duplicate', 'rejected', 'other'] as const;
 
 type WireVerdict = (typeof verdicts)[number];
 
-/** `waiting` and `dead` are first deliveries of leads that some target does not have. */
+/** Verdicts, and in `waiting` and `dead` the first deliveries of leads that stand so at one target at least. */
 export const listFilters = ['accepted', 'waiting', 'dead', 'duplicate', 'rejected', 'other'] as const;
 
 export type WireListFilter = (typeof listFilters)[number];
@@ -38,44 +38,46 @@ export interface WireProblem {
 
 /**
  * `POST /api/session` with `{"key": …}`, or with `{"reloadKey": …}` after a reload. An old token or reload key
- * gets 401 `no-token`, a used or old key 401 `wrong-key`.
+ * gets 401 `no-token`, a used or old key 401 `wrong-key`. The reload key works once, until a moment after the page's last request.
  */
 export interface WireSession {
   readonly token: string;
-  /** The key works once, until a moment after the page's last request. */
   readonly reloadKey: string;
 }
 
-/** `GET /api/inbox` */
+/** `GET /api/inbox`. The `mark` changes whenever a process has written to the inbox. */
 export interface WireInbox {
   readonly location: string;
   readonly targets: readonly WireTarget[];
-  /** This text changes whenever a process has written to the inbox. */
   readonly mark: string;
 }
 
+/**
+ * For example `forward http://localhost:3000/webhook`, with the scheme that signs deliveries to this target, such as `svix`; null
+ * where they are not signed.
+ */
 export interface WireTarget {
-  /** For example `forward http://localhost:3000/webhook`. */
   readonly name: string;
-  /** The scheme that signs deliveries to this target, such as `svix`; null where they are not signed. */
   readonly scheme: string | null;
 }
 
+/**
+ * A delivery in a list. `name` and `category` have at most 200 characters, and are null where the lead has no such text. The
+ * source `replay` comes from a header, which anybody may send. `done`, `waiting` and `dead` are the numbers of targets where the
+ * lead stands so; 0 in the rows of later deliveries of the lead.
+ */
 export interface WireRow {
   readonly seq: number;
   readonly receivedAt: number;
   readonly leadId: string | null;
-  /** At most 200 characters each; null where the lead has no such text. */
   readonly name: string | null;
   readonly category: string | null;
   readonly verdict: WireVerdict;
   readonly reason: string | null;
   readonly status: number;
   readonly attempt: number;
-  /** `replay` comes from a header, which anybody may send. */
   readonly source: 'push' | 'backfill' | 'replay';
   readonly size: number;
-  /** The numbers of targets where the lead is done, waiting and dead; 0 in the rows of later deliveries. */
   readonly done: number;
   readonly waiting: number;
   readonly dead: number;
@@ -84,39 +86,43 @@ export interface WireRow {
 /**
  * `GET /api/deliveries?before=&after=&verdict=&since=&until=&text=&limit=`: newest first. `before` and `after`
  * are a `seq`, `verdict` is repeatable, `limit` is at most 200 (default 100), and `text` are words that must
- * all be in the id, the name, the category or the reason.
+ * all be in the id, the name, the category or the reason. `next` is the `before` of the next page, which misses no delivery; null on
+ * the last page.
  */
 export interface WirePage {
   readonly rows: readonly WireRow[];
-  /** The `before` of the next page, which misses no delivery; null on the last page. */
   readonly next: number | null;
 }
 
-/** `GET /api/deliveries/SEQ` */
+/**
+ * `GET /api/deliveries/SEQ`. Null means that there is no such value.
+ *
+ * - `headers`: credentials are redacted.
+ * - `raw`: UTF-8 text of at most 1 MiB, or hexadecimal and ASCII of at most 8 KiB (`isHex`). Where that is not the whole body
+ *   (`isCut`), `GET /api/deliveries/SEQ/body` returns it, as an attachment.
+ * - `missing`: why the inbox does not have the whole body: not read, pruned, erased, or only its beginning kept.
+ * - `formatted`: JSON indented by two spaces, with every digit; null where the body is not JSON, or too large.
+ * - `firstSeq`: the `seq` of the first lead, where one request had several.
+ * - `differs`: fields that differ from the lead's first delivery; null on the first delivery.
+ * - `leadDeliveries`: all deliveries of this lead, oldest first, at most 100.
+ * - `notReplayable`: why the delivery cannot be replayed.
+ */
 export interface WireDelivery extends WireRow {
   readonly remote: string;
   readonly method: string;
   readonly path: string;
-  /** Credentials are redacted. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** UTF-8 text of at most 1 MiB, or hexadecimal and ASCII of at most 8 KiB. */
   readonly raw: string;
   readonly isHex: boolean;
-  /** Then `GET /api/deliveries/SEQ/body` returns the whole body, as an attachment. */
   readonly isCut: boolean;
   readonly curl: string;
-  /** Says why the body is not complete: not read, pruned, erased, or only its beginning kept; null where it is. */
   readonly missing: string | null;
-  /** JSON indented by two spaces, with every digit; null where the body is not JSON, or too large. */
   readonly formatted: string | null;
-  /** The `seq` of the first lead, where one request had several. */
   readonly firstSeq: number | null;
-  /** Fields that differ from the lead's first delivery; null on the first delivery. */
   readonly differs: readonly string[] | null;
   readonly explanation: readonly string[];
   readonly results: readonly WireResult[];
   readonly forwards: readonly WireForward[];
-  /** All deliveries of this lead, oldest first: at most 100. */
   readonly leadDeliveries: readonly WireRow[];
   readonly notReplayable: string | null;
 }
@@ -136,11 +142,12 @@ interface WireResult extends WireReplayed {
   readonly at: number;
 }
 
-/** `GET /api/counts?since=&until=`. The chart also counts what was received and not stored. */
+/**
+ * `GET /api/counts?since=&until=`. In `rows`, 1,000 means 1,000 or more for `waiting` and `dead`. The first of the `buckets`, which
+ * also count deliveries that are not stored any more, begins at `since`. Without a `since` in the request they cover the last day.
+ */
 export interface WireCounts {
-  /** For `waiting` and `dead`, 1,000 means 1,000 or more. */
   readonly rows: Readonly<Record<WireListFilter, number>>;
-  /** The beginning of the first bucket. Without a `since` in the request, it fits the last day. */
   readonly since: number;
   readonly bucketMs: number;
   readonly buckets: readonly WireBucket[];

@@ -8,7 +8,7 @@ function opened(clock = new FakeClock()) {
   let next = 0;
   const keys = new InspectKeys({
     clock,
-    onNext: () => (next += 1),
+    onNextKey: () => (next += 1),
   });
   return { keys, clock, printed: () => next, now: () => keys.key.reveal() };
 }
@@ -23,13 +23,13 @@ describe('the key in the address', () => {
     const { keys, now, printed } = opened();
     const first = now();
     const { token } = begun(keys.exchange(first));
-    expect(keys.isToken(token)).toBe(true);
+    expect(keys.useToken(token)).toBe(true);
     expect(printed()).toBe(1);
     expect(keys.exchange(first)).toBeUndefined();
     expect(now()).not.toBe(first);
     const other = begun(keys.exchange(now())).token;
-    expect([keys.isToken(other), keys.isToken(token), other === token]).toEqual([true, true, false]);
-    for (const text of ['', first, now(), `${token} `]) expect(keys.isToken(text)).toBe(false);
+    expect([keys.useToken(other), keys.useToken(token), other === token]).toEqual([true, true, false]);
+    for (const text of ['', first, now(), `${token} `]) expect(keys.useToken(text)).toBe(false);
   });
 
   it('works for ten minutes; tried later, it brings the next one, which works', () => {
@@ -56,13 +56,13 @@ describe('what a page leaves to be loaded again with', () => {
     const { keys, clock } = opened();
     const { token, reloadKey } = begun(keys.exchange(keys.key.reveal()));
     clock.advance(19_999);
-    expect(keys.isToken(token)).toBe(true);
+    expect(keys.useToken(token)).toBe(true);
     clock.advance(19_999);
     expect(keys.reload(reloadKey)).toBeDefined();
     clock.advance(1);
     expect(keys.reload(reloadKey)).toBeUndefined();
     // The page itself has its token in memory, such as while it is hidden.
-    expect(keys.isToken(token)).toBe(true);
+    expect(keys.useToken(token)).toBe(true);
     for (const other of [token, '', 'unknown']) expect(keys.reload(other)).toBeUndefined();
   });
 
@@ -72,8 +72,8 @@ describe('what a page leaves to be loaded again with', () => {
     // Loaded again twice, so that the first answer came too late.
     keys.reload(first.reloadKey);
     const second = keys.reload(first.reloadKey);
-    expect(keys.isToken(second?.token ?? '')).toBe(true);
-    expect([keys.reload(first.reloadKey), keys.isToken(first.token)]).toEqual([undefined, false]);
+    expect(keys.useToken(second?.token ?? '')).toBe(true);
+    expect([keys.reload(first.reloadKey), keys.useToken(first.token)]).toEqual([undefined, false]);
     expect(keys.reload(second?.reloadKey ?? '')).toBeDefined();
   });
 });
@@ -95,5 +95,5 @@ it('forgets the oldest of a thousand sessions', () => {
   const begin = (): string => begun(keys.exchange(keys.key.reveal())).token;
   const [first, second] = [begin(), begin()];
   for (let i = 0; i < 999; i += 1) begin();
-  expect([keys.isToken(first), keys.isToken(second)]).toEqual([false, true]);
+  expect([keys.useToken(first), keys.useToken(second)]).toEqual([false, true]);
 });

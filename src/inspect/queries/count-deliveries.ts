@@ -15,8 +15,12 @@ export async function countDeliveries(
   now: number,
 ): Promise<WireCounts> {
   const rows = { ...noDeliveries, waiting: 0, dead: 0 };
-  const all = { since: since ?? 0, until: until ?? Number.MAX_SAFE_INTEGER, partMs: Number.MAX_SAFE_INTEGER };
-  for await (const counts of inbox.counts(all)) {
+  const inOnePart = {
+    since: since ?? 0,
+    until: until ?? Number.MAX_SAFE_INTEGER,
+    partMs: Number.MAX_SAFE_INTEGER,
+  };
+  for await (const counts of inbox.counts(inOnePart)) {
     for (const { verdict, count, isRemoved } of counts) if (!isRemoved) rows[verdict] += count;
   }
   for (const state of ['waiting', 'dead'] as const) {
@@ -40,17 +44,16 @@ async function countByTime(
   start: number,
   until: number,
 ): Promise<Omit<WireCounts, 'rows'>> {
-  const fitting = bucketMinutes.map((minutes) => minutes * minute);
-  const bucketMs =
-    fitting.find((ms) => (until - start) / ms < mostBuckets) ?? Math.ceil((until - start) / mostBuckets);
-  const end = Math.floor(until / bucketMs) + 1;
-  const first = Math.min(Math.floor(start / bucketMs), end - fewestBuckets);
-  const since = first * bucketMs;
-  const buckets = Array.from({ length: end - first }, (_, i) => ({
-    at: since + i * bucketMs,
-    ...noDeliveries,
-  }));
-  for await (const counts of inbox.counts({ since, until: end * bucketMs, partMs: bucketMs })) {
+  const durationMs = until - start;
+  const usualMs = bucketMinutes.map((minutes) => minutes * minute);
+  const bucketMs = usualMs.find((ms) => durationMs / ms < mostBuckets) ?? Math.ceil(durationMs / mostBuckets);
+  // Buckets are numbered from the epoch, so that each begins at a full minute, hour or day.
+  const endNumber = Math.floor(until / bucketMs) + 1;
+  const firstNumber = Math.min(Math.floor(start / bucketMs), endNumber - fewestBuckets);
+  const since = firstNumber * bucketMs;
+  const length = endNumber - firstNumber;
+  const buckets = Array.from({ length }, (_, i) => ({ at: since + i * bucketMs, ...noDeliveries }));
+  for await (const counts of inbox.counts({ since, until: endNumber * bucketMs, partMs: bucketMs })) {
     for (const { part, verdict, count } of counts) {
       const bucket = buckets[part];
       if (bucket !== undefined) bucket[verdict] += count;
@@ -59,6 +62,7 @@ async function countByTime(
   return { since, bucketMs, buckets };
 }
 
+/** The minute of the first delivery of the last day before `end`; `end` where that day has none. */
 async function firstOfLastDay(inbox: Pick<InboxReader, 'counts'>, end: number): Promise<number> {
   const start = Math.floor(end / minute) * minute - day;
   let first = end;

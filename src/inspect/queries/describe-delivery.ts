@@ -17,7 +17,7 @@ import { readDocument } from '../../json/document.ts';
 const shownBytes = 1024 * 1024;
 const dumpedBytes = 8 * 1024;
 
-const mostAttempts = 100;
+const mostLeadDeliveries = 100;
 
 export async function describeDelivery(
   inbox: Pick<InboxReader, 'list' | 'forwards'>,
@@ -53,31 +53,35 @@ async function deliveriesOfLead(
 ): Promise<readonly WireRow[]> {
   const deliveries: StoredDelivery[] = [];
   for await (const delivery of inbox.list({ leadId })) {
-    if (deliveries.push(delivery) === mostAttempts) break;
+    if (deliveries.push(delivery) === mostLeadDeliveries) break;
   }
   return rowsOf(inbox, deliveries.reverse());
 }
 
-const unread: readonly (string | undefined)[] = [
+/** A delivery that was rejected for one of these was answered before its body was read to the end. */
+const unreadReasons: readonly string[] = [
   'too_large',
   'too_slow',
   'incomplete_body',
-] satisfies readonly RejectReason[];
+] satisfies RejectReason[];
 
 function missingPart({ verdict, reason, headers, body }: StoredDelivery): string | null {
-  const isUntaken = verdict === 'rejected' || verdict === 'other';
+  const isWithoutLead = verdict === 'rejected' || verdict === 'other';
   if (verdict === 'rejected' && body.length === 0) {
     const request = { rawHeaders: headers };
     const isAnnounced =
       headerValues(request, 'transfer-encoding').length > 0 ||
       headerValues(request, 'content-length').some((length) => Number(length) !== 0);
-    return isAnnounced || unread.includes(reason) ? 'It was rejected before its body was read.' : null;
+    return isAnnounced || unreadReasons.includes(reason ?? '')
+      ? 'It was rejected before its body was read.'
+      : null;
   }
-  if (!isUntaken || body.length < maxRejectedBody) return null;
+  if (!isWithoutLead || body.length < maxRejectedBody) return null;
   return `Only the first ${maxRejectedBody / 1024} KiB of a body without a lead that was taken are kept.`;
 }
 
-const clock = "Compare the clocks of both machines; the scheme's tolerance says how far they may be apart.";
+const compareClocks =
+  "Compare the clocks of both machines; the scheme's tolerance says how far they may be apart.";
 
 /** These reasons are for the receiver's operator to mend; the detail of any other one says enough. */
 const advice: Readonly<Partial<Record<RejectReason, string>>> = {
@@ -90,8 +94,8 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   wrong_credential:
     "The inbox keeps no credentials, so nothing here shows what was sent; 'leads listen --explain' prints what the next one matches.",
   malformed_timestamp: "Check timestampFormat of the receiver's scheme.",
-  stale_timestamp: clock,
-  future_timestamp: clock,
+  stale_timestamp: compareClocks,
+  future_timestamp: compareClocks,
   replayed_nonce: 'A retry brings the same body; another body under a used nonce may be an attack.',
 };
 
@@ -113,7 +117,7 @@ export function whyNotReplayable({
   return leadId === undefined ? 'The delivery holds no lead.' : undefined;
 }
 
-/** Returns a command that sends a delivery again, with `$CREDENTIAL` in place of each credential, since none is stored. */
+/** A command that sends a delivery again, with `$CREDENTIAL` in place of each credential, since none is stored. */
 function curlOf(delivery: StoredDelivery): string {
   const { method, headers, body } = delivery;
   return curlCommand({

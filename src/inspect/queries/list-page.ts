@@ -13,7 +13,7 @@ interface PageQuery extends InboxQuery {
   readonly text: string;
 }
 
-/** A search that takes longer is continued by the next page. */
+/** A search that takes longer gives the rows that it has, even none, and is continued by the next page. */
 const searchMs = 250;
 
 export async function listPage(
@@ -22,19 +22,20 @@ export async function listPage(
   clock: Pick<Clock, 'steady'>,
 ): Promise<WirePage> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const end = clock.steady() + searchMs;
+  const searchEnd = clock.steady() + searchMs;
   const deliveries: StoredDelivery[] = [];
-  let last: number | null = null;
+  let lastSeq: number | null = null;
   for await (const delivery of inbox.list(query)) {
-    const isFull = deliveries.length === limit || (words.length > 0 && last !== null && clock.steady() > end);
-    if (isFull) return { rows: await rowsOf(inbox, deliveries), next: last };
-    last = delivery.seq;
-    if (holdsAll(delivery, words)) deliveries.push(delivery);
+    const isSearchLong = words.length > 0 && lastSeq !== null && clock.steady() > searchEnd;
+    if (deliveries.length === limit || isSearchLong)
+      return { rows: await rowsOf(inbox, deliveries), next: lastSeq };
+    lastSeq = delivery.seq;
+    if (matchesWords(delivery, words)) deliveries.push(delivery);
   }
   return { rows: await rowsOf(inbox, deliveries), next: null };
 }
 
-function holdsAll(delivery: StoredDelivery, words: readonly string[]): boolean {
+function matchesWords(delivery: StoredDelivery, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { name, category } = nameAndCategory(delivery);
   const texts = [delivery.leadId, name, category, delivery.reason].map((text) => text?.toLowerCase() ?? '');
@@ -43,6 +44,7 @@ function holdsAll(delivery: StoredDelivery, words: readonly string[]): boolean {
 
 const maxTextLength = 200;
 
+/** The name and the category of a larger lead are not shown: a page of rows must not parse more. */
 const mostParsedBytes = 256 * 1024;
 
 export async function rowsOf(

@@ -1,7 +1,7 @@
 import type { ComponentChildren, ComponentProps, VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import type { WireListFilter } from '../wire.ts';
-import { capitalized, exactTime, shortTime, shownCount } from './text/format.ts';
+import { capitalized, exactTime, shortTime, countText } from './text/format.ts';
 import { visibleParts, withNamedCharacters } from './text/text-parts.ts';
 
 export const Button = (props: ComponentProps<'button'>): VNode => <button type="button" {...props} />;
@@ -12,7 +12,7 @@ export const Icon = ({ path, kind = '' }: { path: string; kind?: string }): VNod
   </svg>
 );
 
-/** `aria-keyshortcuts` of the element beside it says the key to a screen reader. */
+/** Hidden from screen readers, which read the key from `aria-keyshortcuts` of its button or field. */
 export const Key = ({ name }: { name: string }): VNode => (
   <kbd class="key" aria-hidden="true">
     {name}
@@ -52,7 +52,7 @@ interface PopoverProps {
   readonly children: ComponentChildren;
 }
 
-/** The browser opens it by a button with its id as `popovertarget`, closes it, and returns the focus. */
+/** A button with the popover's id as `popovertarget` opens it. The browser closes it, and returns the focus. */
 export const Popover = ({ id, title, children }: PopoverProps): VNode => (
   <div
     id={id}
@@ -64,6 +64,7 @@ export const Popover = ({ id, title, children }: PopoverProps): VNode => (
       newState === 'open' && currentTarget.querySelector('button')?.focus()
     }
   >
+    <h2>{title}</h2>
     {children}
   </div>
 );
@@ -81,7 +82,7 @@ export function Section({ title, count, tools, children }: SectionProps): VNode 
     <section class="section" aria-labelledby={id}>
       <div class="section-head">
         <h3 id={id}>
-          {title} {count !== undefined && <span class="count">{shownCount(count)}</span>}
+          {title} {count !== undefined && <span class="count">{countText(count)}</span>}
         </h3>
         {tools}
       </div>
@@ -91,12 +92,12 @@ export function Section({ title, count, tools, children }: SectionProps): VNode 
 }
 
 /** Text from outside could change the direction of the text around it, so it is isolated. */
-export const ReceivedText = ({ text }: { text: string }): VNode => <bdi>{shown(text)}</bdi>;
+export const ReceivedText = ({ text }: { text: string }): VNode => <bdi>{visibleNodes(text)}</bdi>;
 
-/** An element for each part is expensive, so a text with more parts is drawn as one. */
+/** A text with more hidden characters is drawn as one piece, since an element for each would be slow. */
 const mostParts = 400;
 
-export function shown(text: string): (string | VNode)[] {
+export function visibleNodes(text: string): (string | VNode)[] {
   const parts = visibleParts(text);
   if (parts.length > mostParts) return [withNamedCharacters(text)];
   return parts.map((part, i) =>

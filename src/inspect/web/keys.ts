@@ -1,6 +1,6 @@
 import type { PageModel } from './state/page-model.ts';
 
-/** The style sheet has the same width. */
+/** Whether list and delivery are beside each other, by the same width as in `narrow.css`. */
 const sideBySide = matchMedia('(min-width: 900px)');
 
 export const shortcuts = [
@@ -13,14 +13,14 @@ export const shortcuts = [
   { keys: ['Esc'], effect: 'Close what is open, clear the words' },
 ] as const;
 
-/** An action returns false where the browser shall handle the key. */
+/** An action returns false to leave the key to the browser. */
 const actions: Readonly<Record<string, (model: PageModel) => unknown>> = {
   j: (model) => step(model, 1),
   k: (model) => step(model, -1),
   '/': () => document.getElementById('search')?.focus(),
   '?': () => document.getElementById('keys')?.showPopover(),
-  r: ({ opened }) => opened !== null && document.getElementById('replay')?.showPopover(),
-  c: (model) => model.opened !== null && model.copy(model.opened.curl, 'as a curl command'),
+  r: ({ loadedDelivery }) => loadedDelivery !== null && document.getElementById('replay')?.showPopover(),
+  c: (model) => model.loadedDelivery !== null && model.copy(model.loadedDelivery.curl, 'as a curl command'),
   Escape: closeOrClear,
 };
 
@@ -38,11 +38,12 @@ export function onPageKey(event: KeyboardEvent, model: PageModel): void {
   if (document.querySelector(':popover-open') !== null) return;
   const isInList = target === document.body || target.closest('#list') !== null;
   // Enter opens the row with the focus; on the list itself it opens the first row.
-  const isOnList = key === 'Enter' && target.id === 'list';
-  const action = isOnList ? actions['j'] : (actions[key] ?? (isInList ? listActions[key] : undefined));
+  const opensFirst = key === 'Enter' && target.id === 'list';
+  const action = opensFirst ? actions['j'] : (actions[key] ?? (isInList ? listActions[key] : undefined));
   if (action !== undefined && action(model) !== false) event.preventDefault();
 }
 
+/** Moves the focus by so many rows from the row with the focus, else from the open one, and opens the delivery there. */
 function step(model: PageModel, by: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>('#list a, #list .pager button')];
   const { seq } = model.address;
@@ -50,8 +51,8 @@ function step(model: PageModel, by: number): void {
   const current = focused === -1 ? rows.findIndex(({ id }) => id === `row-${seq}`) : focused;
   const row = rows[Math.max(0, Math.min(current + by, rows.length - 1))];
   row?.focus();
-  const next = Number(row?.id.replace('row-', ''));
-  if (next > 0 && (sideBySide.matches || seq !== null)) model.replaceOpen(next);
+  const rowSeq = Number(row?.id.replace('row-', ''));
+  if (rowSeq > 0 && (sideBySide.matches || seq !== null)) model.replaceOpen(rowSeq);
 }
 
 function closeOrClear(model: PageModel): boolean {

@@ -24,7 +24,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** An element that is removed would take the focus with it, so its part of the page gets the focus. */
+/** Draws the page. Where that removes the element with the focus, the focus goes to the part of the page that held the element. */
 function draw(model: PageModel): void {
   const { seq } = model.address;
   document.title = `${seq === null ? 'Inbox' : `Delivery ${seq}`} · leads inspect`;
@@ -34,7 +34,6 @@ function draw(model: PageModel): void {
   if (focused?.isConnected === false) document.getElementById(part)?.focus({ preventScroll: true });
 }
 
-/** The page retries by itself, unless only a new URL would help. */
 const CannotStart = ({ problem: { code, message, hint, needsNewUrl } }: { problem: Problem }): VNode => (
   <main class="cannot-start">
     <Mark />

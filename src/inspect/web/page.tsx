@@ -24,7 +24,6 @@ export function Page({ model }: { model: PageModel }): VNode {
         </section>
       </main>
       <Popover id="keys" title="Keys">
-        <h2>Keys</h2>
         <ShortcutList count={shortcuts.length} />
       </Popover>
       <p class="message" role="status">

@@ -26,7 +26,7 @@ function listWithRequests() {
   const aim = { isAt: false };
   const list = new DeliveryList({
     api: { get },
-    isAimedAt: () => aim.isAt,
+    mustRowsStay: () => aim.isAt,
     onChange: () => undefined,
   });
   return {
@@ -107,9 +107,9 @@ describe('the list of deliveries', () => {
     expect(asked[2]?.path).toBe('after=2&limit=100');
     await asked[2]?.answer(rowsOf(99, 98), 98);
     expect(list).toMatchObject({ unseen: 2, hasMoreUnseen: true });
-    expect([seqs(), list.canRelease]).toEqual([[2, 1], false]);
+    expect([seqs(), list.canShowUnseen]).toEqual([[2, 1], false]);
     aim.isAt = false;
-    expect(list.canRelease).toBe(true);
+    expect(list.canShowUnseen).toBe(true);
     void list.refresh();
     await asked[3]?.answer(rowsOf(99, 98, 2, 1), null);
     expect([list.unseen, seqs()]).toEqual([0, [99, 98, 2, 1]]);

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { WireDelivery } from '../../wire.ts';
-import { Button, ReceivedText, Section, shown } from '../elements.tsx';
+import { Button, ReceivedText, Section, visibleNodes } from '../elements.tsx';
 import type { PageModel } from '../state/page-model.ts';
 import { jsonTokens } from '../text/text-parts.ts';
 
-const forms = ['formatted', 'raw', 'curl'] as const;
+const bodyForms = ['formatted', 'raw', 'curl'] as const;
 
 interface BodyProps {
   readonly model: PageModel;
@@ -13,7 +13,7 @@ interface BodyProps {
 }
 
 export function BodySection({ model, delivery }: BodyProps): VNode {
-  const [chosen, setChosen] = useState<(typeof forms)[number]>('formatted');
+  const [chosen, setChosen] = useState<(typeof bodyForms)[number]>('formatted');
   const form = delivery[chosen] === null ? 'raw' : chosen;
   const text = delivery[form] ?? '';
   const isJson = form === 'formatted';
@@ -25,11 +25,11 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
   const tools = (
     <div class="section-tools">
       <div class="choice" role="group" aria-label="Form of the body">
-        {forms
+        {bodyForms
           .filter((name) => delivery[name] !== null)
           .map((name) => (
             <Button key={name} aria-pressed={form === name} onClick={() => setChosen(name)}>
-              {names[name]}
+              {formNames[name]}
             </Button>
           ))}
       </div>
@@ -59,7 +59,7 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
   );
 }
 
-const names = { formatted: 'Formatted', raw: 'Raw', curl: 'curl' } as const;
+const formNames = { formatted: 'Formatted', raw: 'Raw', curl: 'curl' } as const;
 
 /** In characters and lines. A million elements would stop the page, and hostile bodies are made for that. */
 const shownLength = 60_000;
@@ -72,7 +72,7 @@ function Line({ line, isJson }: { line: string; isJson: boolean }): VNode {
   const indent = Math.min(/^ */.exec(line)?.[0].length ?? 0, deepestIndent);
   return (
     <div class="code-line" style={{ paddingLeft: `${indent}ch`, textIndent: `-${indent}ch` }}>
-      {isJson ? coloured(line) : shown(line)}
+      {isJson ? coloured(line) : visibleNodes(line)}
       {'\n'}
     </div>
   );
@@ -83,10 +83,10 @@ const mostTokens = 400;
 
 function coloured(line: string): (string | VNode)[] {
   const tokens = jsonTokens(line);
-  if (tokens.length > mostTokens) return shown(line);
+  if (tokens.length > mostTokens) return visibleNodes(line);
   return tokens.map(({ kind, text }, i) => (
     <span key={i} class={`json-${kind}`}>
-      {kind === 'string' ? <ReceivedText text={text} /> : shown(text)}
+      {kind === 'string' ? <ReceivedText text={text} /> : visibleNodes(text)}
     </span>
   ));
 }

@@ -11,8 +11,8 @@ import {
   plural,
   sentence,
   shortTime,
-  shownDuration,
-  shownSize,
+  durationText,
+  sizeText,
 } from '../text/format.ts';
 import { BodySection } from './body-section.tsx';
 
@@ -46,7 +46,9 @@ export function DeliveryPane({ model }: { model: PageModel }): VNode {
       <LeadSection model={model} delivery={delivery} />
       <BodySection model={model} delivery={delivery} />
       <HeaderSection headers={delivery.headers} />
-      <ReplayPopover model={model} delivery={delivery} />
+      <Popover id="replay" title="Replay">
+        <ReplayTargets model={model} delivery={delivery} />
+      </Popover>
     </article>
   );
 }
@@ -130,7 +132,7 @@ function Notices({ delivery }: { delivery: WireDelivery }): VNode {
   );
 }
 
-const sources: Record<WireDelivery['source'], string> = {
+const sourceTexts: Record<WireDelivery['source'], string> = {
   push: '',
   backfill: 'read back from the service',
   replay: 'sent as a replay',
@@ -146,8 +148,8 @@ function DeliveryFacts({ delivery }: { delivery: WireDelivery }): VNode {
   const facts: [name: string, value: ComponentChildren, more: string][] = [
     ['Received', shortTime(receivedAt, Date.now()), exactTime(receivedAt)],
     ['Answer', status, `to attempt ${attempt}`],
-    ['Request', request, shownSize(size)],
-    ['Sender', <ReceivedText text={remote} />, sources[source]],
+    ['Request', request, sizeText(size)],
+    ['Sender', <ReceivedText text={remote} />, sourceTexts[source]],
     ['Category', category !== null && <ReceivedText text={category} />, ''],
     ['Number', seq, ''],
   ];
@@ -170,8 +172,8 @@ function DeliveryFacts({ delivery }: { delivery: WireDelivery }): VNode {
 }
 
 function AttemptSection({ delivery: { results, forwards, receivedAt } }: { delivery: WireDelivery }) {
-  const open = forwards.filter(({ state }) => state !== 'done');
-  if (results.length + open.length === 0) return null;
+  const unfinished = forwards.filter(({ state }) => state !== 'done');
+  if (results.length + unfinished.length === 0) return null;
   return (
     <Section title="Attempts" count={results.length}>
       <ol class="attempts">
@@ -181,12 +183,12 @@ function AttemptSection({ delivery: { results, forwards, receivedAt } }: { deliv
             <ReceivedText text={address ?? target} />
             <>
               {ok ? 'taken: ' : 'not taken: '}
-              <ReceivedText text={answer} /> in {shownDuration(durationMs)},{' '}
-              {shownDuration(Math.max(0, endedAt - receivedAt))} after it came
+              <ReceivedText text={answer} /> in {durationText(durationMs)},{' '}
+              {durationText(Math.max(0, endedAt - receivedAt))} after it came
             </>
           </Entry>
         ))}
-        {open.map(({ target, state, tries, dueAt }) => (
+        {unfinished.map(({ target, state, tries, dueAt }) => (
           <Entry key={target} time={dueAt} kind={state === 'dead' ? 'rejected' : 'waiting'}>
             <strong>{capitalized(state)}</strong>
             <ReceivedText text={target} />
@@ -259,13 +261,6 @@ function HeaderSection({ headers }: { headers: WireDelivery['headers'] }): VNode
     </Section>
   );
 }
-
-const ReplayPopover = ({ model, delivery }: DeliveryProps): VNode => (
-  <Popover id="replay" title="Replay">
-    <h2>Replay</h2>
-    <ReplayTargets model={model} delivery={delivery} />
-  </Popover>
-);
 
 function ReplayTargets({ model, delivery }: DeliveryProps): VNode {
   const { targets } = model.inbox;

@@ -1,23 +1,23 @@
 import type { VNode } from 'preact';
 import { verdicts, type WireBucket } from '../../wire.ts';
 import type { PageModel } from '../state/page-model.ts';
-import { minuteTime, shownCount, shownDuration } from '../text/format.ts';
+import { minuteTime, countText, durationText } from '../text/format.ts';
 
-const gap = 0.2;
+const gapBetweenBars = 0.2;
 
 export function Chart({ model }: { model: PageModel }): VNode {
   const { counts } = model;
   if (counts === null) return <figure class="chart" aria-busy="true" />;
   const { buckets, bucketMs, since } = counts;
   const until = since + buckets.length * bucketMs;
-  const highest = Math.max(1, ...buckets.map(total));
+  const highest = Math.max(1, ...buckets.map((bucket) => total(bucket)));
   return (
     <figure class="chart">
       <svg
         viewBox={`0 0 ${buckets.length} ${highest}`}
         preserveAspectRatio="none"
         role="list"
-        aria-label={`Deliveries in each ${shownDuration(bucketMs)}`}
+        aria-label={`Deliveries in each ${durationText(bucketMs)}`}
       >
         {buckets.map((bucket, i) => (
           <g
@@ -27,14 +27,14 @@ export function Chart({ model }: { model: PageModel }): VNode {
           >
             <title>{bucketText(bucket)}</title>
             <rect class="slot" x={i} width="1" height={highest} />
-            {bars(bucket).map(({ verdict, bottom, top }) => (
+            {stackedBars(bucket).map(({ verdict, bottom, height }) => (
               <rect
                 key={verdict}
                 class={`bar is-${verdict}`}
-                x={i + gap / 2}
-                width={1 - gap}
-                y={highest - top}
-                height={top - bottom}
+                x={i + gapBetweenBars / 2}
+                width={1 - gapBetweenBars}
+                y={highest - bottom - height}
+                height={height}
               />
             ))}
           </g>
@@ -43,7 +43,7 @@ export function Chart({ model }: { model: PageModel }): VNode {
       <figcaption>
         <span>{minuteTime(since)}</span>
         <span>
-          at most {shownCount(highest)} in {shownDuration(bucketMs)}
+          at most {countText(highest)} in {durationText(bucketMs)}
         </span>
         <span>{minuteTime(until)}</span>
       </figcaption>
@@ -51,17 +51,17 @@ export function Chart({ model }: { model: PageModel }): VNode {
   );
 }
 
-const total = (bucket: WireBucket): number => verdicts.reduce((sum, verdict) => sum + bucket[verdict], 0);
+const total = (bucket: WireBucket, counted: readonly (keyof typeof bucket)[] = verdicts): number =>
+  counted.reduce((sum, name) => sum + bucket[name], 0);
 
-function bars(bucket: WireBucket) {
-  let top = 0;
-  return verdicts
-    .filter((verdict) => bucket[verdict] > 0)
-    .map((verdict) => ({ verdict, bottom: top, top: (top += bucket[verdict]) }));
-}
+/** The bars of a bucket, each on top of those before it. */
+const stackedBars = (bucket: WireBucket) =>
+  verdicts
+    .map((verdict, i) => ({ verdict, bottom: total(bucket, verdicts.slice(0, i)), height: bucket[verdict] }))
+    .filter(({ height }) => height > 0);
 
 const bucketText = (bucket: WireBucket): string => {
   const counts = verdicts.filter((verdict) => bucket[verdict] > 0);
-  const text = counts.map((verdict) => `${shownCount(bucket[verdict])} ${verdict}`).join(', ');
+  const text = counts.map((verdict) => `${countText(bucket[verdict])} ${verdict}`).join(', ');
   return `${minuteTime(bucket.at)}: ${text || 'none'}`;
 };

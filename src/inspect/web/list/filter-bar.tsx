@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { listFilters, type WireListFilter } from '../../wire.ts';
 import { Button, Icon, Key } from '../elements.tsx';
 import type { PageModel } from '../state/page-model.ts';
-import { capitalized, shownCount } from '../text/format.ts';
+import { capitalized, countText } from '../text/format.ts';
 
 export const FilterBar = ({ model }: { model: PageModel }): VNode => (
   <search class="tools">
@@ -53,11 +53,8 @@ function TimeFilter({ model }: { model: PageModel }): VNode {
   const isBetween = since !== null || until !== null;
   const choose = (value: string): void => {
     const midnight = new Date().setHours(0, 0, 0, 0);
-    model.filterBy({
-      last: Number(value) || null,
-      since: value === 'between' ? midnight : null,
-      until: null,
-    });
+    const from = value === 'between' ? midnight : null;
+    model.filterBy({ last: Number(value) || null, since: from, until: null });
   };
   const setBound = (name: 'since' | 'until', value: string): void =>
     model.filterBy({ last: null, [name]: value === '' ? null : new Date(value).getTime() });
@@ -91,15 +88,16 @@ function TimeFilter({ model }: { model: PageModel }): VNode {
   );
 }
 
-/** The field takes a local time without a zone. */
+/** The value of a `datetime-local` field: a local time without a zone. */
 const fieldText = (time: number | null): string =>
   time === null
     ? ''
     : new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
+/** The server counts waiting and dead leads only up to 1,000. */
 function chipCount(verdict: WireListFilter, count: number): string {
   if ((verdict === 'waiting' || verdict === 'dead') && count >= 1_000) return '1k+';
-  return count < 10_000 ? shownCount(count) : shortCount.format(count);
+  return count < 10_000 ? countText(count) : shortCount.format(count);
 }
 
 const shortCount = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
@@ -108,10 +106,8 @@ function VerdictFilter({ model }: { model: PageModel }): VNode {
   const { counts, address } = model;
   const { verdicts } = address.filter;
   const toggle = (verdict: WireListFilter): void => {
-    const isPressed = verdicts.includes(verdict);
-    model.filterBy({
-      verdicts: listFilters.filter((name) => (name === verdict ? !isPressed : verdicts.includes(name))),
-    });
+    const isPressedNext = (name: WireListFilter): boolean => verdicts.includes(name) !== (name === verdict);
+    model.filterBy({ verdicts: listFilters.filter(isPressedNext) });
   };
   return (
     <div class="verdict-filter" role="group" aria-label="Verdict">

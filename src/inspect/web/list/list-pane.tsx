@@ -11,11 +11,11 @@ export function ListPane({ model }: { model: PageModel }): VNode {
   const { list, address } = model;
   const { rows, next, hasNewer, isLoading, problem, unseen, hasMoreUnseen } = list;
   const hasOpen = rows.some(({ seq }) => seq === address.seq);
-  const showPage = async (isShown: Promise<boolean>): Promise<void> => {
+  const focusFirstRow = async (isShown: Promise<boolean>): Promise<void> => {
     if (!(await isShown)) return;
-    const place = document.getElementById('list');
-    place?.scrollTo(0, 0);
-    place?.querySelector('a')?.focus();
+    const listElement = document.getElementById('list');
+    listElement?.scrollTo(0, 0);
+    listElement?.querySelector('a')?.focus();
   };
   return (
     <section class="list-pane" aria-label="Inbox">
@@ -24,7 +24,7 @@ export function ListPane({ model }: { model: PageModel }): VNode {
       <SearchProgress model={model} />
       <div class="rows-frame">
         {unseen > 0 && (
-          <Button class="button primary unseen" onClick={() => void showPage(list.show(address.filter))}>
+          <Button class="button primary unseen" onClick={() => void focusFirstRow(list.show(address.filter))}>
             {hasMoreUnseen
               ? `More than ${unseen} new deliveries`
               : plural(unseen, 'new delivery', 'new deliveries')}
@@ -45,12 +45,12 @@ export function ListPane({ model }: { model: PageModel }): VNode {
           </ol>
           <p class="pager">
             {hasNewer && (
-              <Button class="button" onClick={() => void showPage(list.showNewer())}>
+              <Button class="button" onClick={() => void focusFirstRow(list.showNewer())}>
                 Newer
               </Button>
             )}
             {next !== null && !isLoading && (
-              <Button class="button" onClick={() => void showPage(list.showOlder())}>
+              <Button class="button" onClick={() => void focusFirstRow(list.showOlder())}>
                 Older
               </Button>
             )}
@@ -152,7 +152,7 @@ function EmptyList({ model }: { model: PageModel }): VNode {
   );
 }
 
-/** A screen reader also hears of arrivals here, at most once a minute. */
+/** A screen reader hears of arrivals by the minute of the newest one, so at most once a minute. */
 function SearchProgress({ model: { list, address } }: { model: PageModel }): VNode {
   const { rows, next, isLoading } = list;
   const [newest] = rows;

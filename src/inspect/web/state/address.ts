@@ -1,10 +1,12 @@
 import { listFilters, type WireListFilter } from '../../wire.ts';
 
+/**
+ * The window is since <= receivedAt < until, in milliseconds since the epoch; null means no bound. Where `last` is no null, the
+ * window begins that many milliseconds before now, and `since` does not count.
+ */
 export interface ListFilter {
   readonly verdicts: readonly WireListFilter[];
-  /** The window begins this many milliseconds before now, whatever `since` is; null where `since` counts. */
   readonly last: number | null;
-  /** since <= receivedAt < until, in milliseconds since the epoch; null means no bound. */
   readonly since: number | null;
   readonly until: number | null;
   readonly text: string;

@@ -18,7 +18,7 @@ export class Api {
   }
 
   post<Answer>(path: string, body: unknown): Promise<Answer> {
-    return send(path, posted(body, this.#headers), asJson<Answer>);
+    return send(path, jsonPost(body, this.#headers), asJson<Answer>);
   }
 
   blob(path: string): Promise<Blob> {
@@ -28,7 +28,7 @@ export class Api {
 
 const asJson = <Answer>(answer: Response): Promise<Answer> => answer.json() as Promise<Answer>;
 
-const posted = (body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
+const jsonPost = (body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
   method: 'POST',
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(body),
@@ -60,10 +60,10 @@ async function send<Value>(
 const keyFragment = `#${keyParameter}=`;
 const reloadItem = 'reload';
 
-/** The key is kept until it is exchanged, so that it can be retried when the program does not answer. */
+/** The key of the URL, which is retried when the program does not answer. */
 let key: string | null = null;
 
-/** A browser soon writes `sessionStorage` to the disk, so the session is in memory alone. */
+/** Only in memory, because a browser soon writes `sessionStorage` to the disk. */
 let session: WireSession | null = null;
 
 /**
@@ -87,13 +87,14 @@ export async function openSession(): Promise<{ api: Api; inbox: WireInbox }> {
   }
 }
 
+/** Tries the key, then the reload key. Throws the refusal of the first one where neither is accepted. */
 async function beginSession(): Promise<WireSession> {
   const reloadKey = sessionStorage.getItem(reloadItem);
   let refusal: Problem | null = null;
   for (const body of [key !== null && { key }, reloadKey !== null && { reloadKey }]) {
     if (body === false) continue;
     try {
-      return await send('/api/session', posted(body), asJson<WireSession>);
+      return await send('/api/session', jsonPost(body), asJson<WireSession>);
     } catch (error) {
       const problem = problemOf(error);
       if (!problem.needsNewUrl) throw problem;
@@ -103,7 +104,7 @@ async function beginSession(): Promise<WireSession> {
   throw refusal ?? new Problem('no-token', 'this address has no key');
 }
 
-/** The reload key is in the browser's storage only while the page reloads. */
+/** Keeps the reload key in the browser's storage only while the page reloads. */
 export function watchReloads(): void {
   addEventListener('pagehide', () => session && sessionStorage.setItem(reloadItem, session.reloadKey));
   addEventListener('pageshow', () => session && sessionStorage.removeItem(reloadItem));

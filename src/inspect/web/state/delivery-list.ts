@@ -6,11 +6,17 @@ const pageSize = 100;
 
 interface ListOptions {
   readonly api: { readonly get: <Answer>(path: string, signal: AbortSignal) => Promise<Answer> };
-  /** A person may be about to press a row now, so no row may move. */
-  readonly isAimedAt: () => boolean;
+  /** Whether a person may be about to press a row: then no row may move. */
+  readonly mustRowsStay: () => boolean;
   readonly onChange: () => void;
 }
 
+/**
+ * The page of deliveries that is shown. A person moves from page to page with `show`, `showOlder` and `showNewer`; `refresh` follows
+ * the inbox. While the rows must stay where they are, a refresh rereads them in place, and deliveries that no row shows are only
+ * counted, in `unseen`. `next` is the `before` of the next page, null on the last one; `#pageStarts` are those of the second page
+ * to the one that is shown.
+ */
 export class DeliveryList {
   rows: readonly WireRow[] = [];
   next: number | null = null;
@@ -45,8 +51,8 @@ export class DeliveryList {
     return this.#pageStarts.length > 0;
   }
 
-  get canRelease(): boolean {
-    return this.unseen > 0 && !this.#isHeld();
+  get canShowUnseen(): boolean {
+    return this.unseen > 0 && !this.#areRowsHeld();
   }
 
   /** Rereads the page after the inbox changed. Resolves to whether it shows the present state. */
@@ -54,8 +60,9 @@ export class DeliveryList {
     // A search that restarted at every arrival would never end.
     if (this.isLoading) return false;
     const [first] = this.rows;
-    if (first === undefined || !this.#isHeld()) return this.#read({ isHeld: false });
-    if (!(await this.#read({ isHeld: true, before: this.#pageStarts.at(-1) ?? first.seq + 1 }))) return false;
+    if (first === undefined || !this.#areRowsHeld()) return this.#read(null, { isRefresh: true });
+    const start = this.#pageStarts.at(-1) ?? first.seq + 1;
+    if (!(await this.#read(start, { isRefresh: true }))) return false;
     return this.#replaceReading(async (signal) => {
       const arrivals = await this.#page({ after: this.#newestSeen, limit: pageSize }, signal);
       this.unseen = arrivals.rows.length;
@@ -65,8 +72,8 @@ export class DeliveryList {
     });
   }
 
-  #isHeld(): boolean {
-    return this.rows.length > 0 && (this.hasNewer || this.#options.isAimedAt());
+  #areRowsHeld(): boolean {
+    return this.rows.length > 0 && (this.hasNewer || this.#options.mustRowsStay());
   }
 
   #open(starts: readonly number[], delayMs = 0): Promise<boolean> {
@@ -74,23 +81,26 @@ export class DeliveryList {
     this.isLoading = true;
     this.problem = null;
     this.#options.onChange();
-    return this.#read({ before: starts.at(-1), delayMs });
+    return this.#read(starts.at(-1) ?? null, { delayMs });
   }
 
-  /** `isHeld: false` keeps the old rows if they may no longer move when the new ones arrive; absent when a person asked for others. */
-  #read(options: { isHeld?: boolean; before?: number | undefined; delayMs?: number }): Promise<boolean> {
-    const { isHeld, before = null, delayMs = 0 } = options;
+  /**
+   * Reads the page that begins at `before`, or at the newest delivery (null). The rows of a search appear as they are found. A
+   * refresh replaces all rows at once, and none if that would move rows that have to stay by then.
+   */
+  #read(before: number | null, { isRefresh = false, delayMs = 0 }): Promise<boolean> {
     return this.#replaceReading(async (signal) => {
       if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
       let rows: readonly WireRow[] = [];
-      let next: number | null = before;
-      do {
+      let next = before;
+      let isLoading = true;
+      while (isLoading) {
         const page = await this.#page({ before: next, limit: pageSize - rows.length }, signal);
         rows = [...rows, ...page.rows];
         next = page.next;
-        const isLoading = next !== null && rows.length < pageSize;
-        if (isHeld === false && this.#isHeld()) return false;
-        if (isLoading && isHeld !== undefined) continue;
+        isLoading = next !== null && rows.length < pageSize;
+        if (isRefresh && before === null && this.#areRowsHeld()) return false;
+        if (isRefresh && isLoading) continue;
         this.rows = rows;
         this.next = next;
         this.isLoading = isLoading;
@@ -100,7 +110,7 @@ export class DeliveryList {
           this.unseen = 0;
         }
         this.#options.onChange();
-      } while (next !== null && rows.length < pageSize);
+      }
       return true;
     });
   }
@@ -114,7 +124,7 @@ export class DeliveryList {
     });
   }
 
-  /** Ends the previous reading. Resolves to false where it failed, or another reading replaced it. */
+  /** Ends the previous reading. Resolves to false where the new one failed, or was replaced by another. */
   async #replaceReading(read: (signal: AbortSignal) => Promise<boolean>): Promise<boolean> {
     this.#reading.abort();
     const { signal } = (this.#reading = new AbortController());

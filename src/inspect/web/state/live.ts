@@ -13,32 +13,34 @@ const pollMs = 250;
 /** The connection is lost after this time without a response. */
 const silenceMs = 3_000;
 
-/** A slow page is read less often, so that the program is idle most of the time. */
-const idleShare = 4;
+/** After a poll and its refresh, the page waits this many times as long as both took: the program is idle most of the time. */
+const idleFactor = 4;
 
 const longestDelayMs = 5_000;
 
-/** Polls for changes of the inbox, except while the tab is hidden, and less often while nothing answers. */
+/**
+ * Polls for changes of the inbox, except while the tab is hidden, and less often while nothing answers. After every poll `refresh`
+ * is called, and resolves to whether the page shows the present state, whose mark is then `#mark`.
+ */
 export class Live {
   connection: Connection = { state: 'connecting' };
   readonly #api: Api;
-  /** Resolves to whether the page shows the present state of the inbox. */
-  readonly #onLook: (hasChanged: boolean) => Promise<boolean>;
+  readonly #refresh: (hasChanged: boolean) => Promise<boolean>;
   readonly #onConnection: () => void;
   #mark: string | null = null;
   #delayMs = pollMs;
   #wake = (): void => undefined;
 
-  constructor(api: Api, onLook: (hasChanged: boolean) => Promise<boolean>, onConnection: () => void) {
+  constructor(api: Api, refresh: (hasChanged: boolean) => Promise<boolean>, onConnection: () => void) {
     this.#api = api;
-    this.#onLook = onLook;
+    this.#refresh = refresh;
     this.#onConnection = onConnection;
   }
 
   async run(): Promise<void> {
     document.addEventListener('visibilitychange', () => !document.hidden && this.#wake());
     while (this.connection.state !== 'ended') {
-      if (!document.hidden) await this.#look();
+      if (!document.hidden) await this.#poll();
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         if (!document.hidden) setTimeout(resolve, this.#delayMs);
@@ -46,13 +48,13 @@ export class Live {
     }
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const startedAt = performance.now();
     try {
       const { mark } = await this.#api.get<WireInbox>('/api/inbox', AbortSignal.timeout(silenceMs));
-      if (await this.#onLook(mark !== this.#mark)) this.#mark = mark;
-      this.#connect({ state: 'live' });
-      this.#delayMs = Math.max(pollMs, idleShare * (performance.now() - startedAt));
+      if (await this.#refresh(mark !== this.#mark)) this.#mark = mark;
+      this.#setConnection({ state: 'live' });
+      this.#delayMs = Math.max(pollMs, idleFactor * (performance.now() - startedAt));
     } catch (error) {
       this.#fail(problemOf(error));
     }
@@ -61,15 +63,15 @@ export class Live {
   #fail({ code, message, needsNewUrl }: Problem): void {
     this.#mark = null;
     if (code === 'inbox-failed') {
-      this.#connect({ state: 'unreadable', detail: message });
+      this.#setConnection({ state: 'unreadable', detail: message });
       this.#delayMs = pollMs;
       return;
     }
-    this.#connect({ state: needsNewUrl ? 'ended' : 'lost' });
+    this.#setConnection({ state: needsNewUrl ? 'ended' : 'lost' });
     this.#delayMs = Math.min(this.#delayMs * 2, longestDelayMs);
   }
 
-  #connect(connection: Connection): void {
+  #setConnection(connection: Connection): void {
     if (connection.state === this.connection.state && connection.detail === this.connection.detail) return;
     this.connection = connection;
     this.#onConnection();

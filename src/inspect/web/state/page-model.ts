@@ -1,5 +1,5 @@
 import type { WireCounts, WireDelivery, WireInbox, WireReplay, WireReplayed } from '../../wire.ts';
-import { deliveryTitle, sentence, shownDuration } from '../text/format.ts';
+import { deliveryTitle, sentence, durationText } from '../text/format.ts';
 import { withNamedCharacters } from '../text/text-parts.ts';
 import { type Address, addressIn, hashOf, type ListFilter, requestQuery } from './address.ts';
 import type { Api } from './api.ts';
@@ -7,29 +7,32 @@ import { type Problem, problemOf } from './problem.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { Live } from './live.ts';
 
-/** Counting reads an index of all deliveries. */
+/** The counts are reread at most this often, since counting reads an index of all deliveries. */
 const countEveryMs = 2_000;
 
 const typingMs = 150;
 
 const messageMs = 6_000;
 
+/**
+ * The state of the page. Its URL is the address of what is shown: a change of the fragment, by a link, by Back or by a method here,
+ * loads the list and the delivery that it names. `Live` calls for a refresh when the inbox has changed. While the `delivery` of the
+ * address is loaded, the previous one stays; `problem` says why it is not shown. `counts` are null before they are loaded, and
+ * during a search, which has none; they are reread from `#nextCountAt`, which is Infinity during a count.
+ */
 export class PageModel {
   readonly inbox: WireInbox;
   readonly list: DeliveryList;
   readonly live: Live;
   address: Address = addressIn(location.hash, '');
-  /** The previous delivery stays while the open one is loaded. */
   delivery: WireDelivery | null = null;
   problem: Problem | null = null;
-  /** Null before they are loaded, and during a search, which has no counts. */
   counts: WireCounts | null = null;
   message: string | null = null;
   readonly #api: Api;
   readonly #draw: () => void;
-  #opening = new AbortController();
-  /** Infinity while they are counted. */
-  #countableAt = 0;
+  #loading = new AbortController();
+  #nextCountAt = 0;
   #areCountsOld = false;
   #messageTimer: number | undefined;
 
@@ -37,18 +40,20 @@ export class PageModel {
     this.#api = api;
     this.inbox = inbox;
     this.#draw = () => draw(this);
-    this.list = new DeliveryList({ api, isAimedAt: () => this.#isAimedAt(), onChange: this.#draw });
-    this.live = new Live(api, (hasChanged) => this.#look(hasChanged), this.#draw);
+    this.list = new DeliveryList({ api, mustRowsStay: () => this.#mustRowsStay(), onChange: this.#draw });
+    this.live = new Live(api, (hasChanged) => this.#refresh(hasChanged), this.#draw);
   }
 
   async run(): Promise<void> {
-    addEventListener('hashchange', () => this.#move(addressIn(location.hash, this.address.filter.text)));
-    void this.#open();
+    addEventListener('hashchange', () =>
+      this.#followAddress(addressIn(location.hash, this.address.filter.text)),
+    );
+    void this.#loadDelivery();
     await this.list.show(this.address.filter);
     await this.live.run();
   }
 
-  get opened(): WireDelivery | null {
+  get loadedDelivery(): WireDelivery | null {
     return this.delivery?.seq === this.address.seq ? this.delivery : null;
   }
 
@@ -72,7 +77,7 @@ export class PageModel {
     const address = { ...this.address, seq };
     history.replaceState(null, '', hashOf(address));
     this.address = address;
-    this.#openOther();
+    this.#showOtherDelivery();
   }
 
   say(message: string): void {
@@ -101,7 +106,7 @@ export class PageModel {
       link.href = URL.createObjectURL(await this.#api.blob(`/api/deliveries/${seq}/body`));
       link.download = `delivery-${seq}.txt`;
       link.click();
-      // The browser reads it after the click.
+      // The browser reads the copy after the click.
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     } catch (error) {
       this.say(sentence(problemOf(error).message));
@@ -115,7 +120,7 @@ export class PageModel {
       const request: WireReplay = { seq: delivery.seq, target };
       const { ok, answer, durationMs } = await this.#api.post<WireReplayed>('/api/replays', request);
       const result = `${ok ? 'taken' : 'not taken'}, ${withNamedCharacters(answer)}`;
-      this.say(`Replay of ${title}: ${result} in ${shownDuration(durationMs)}.`);
+      this.say(`Replay of ${title}: ${result} in ${durationText(durationMs)}.`);
     } catch (error) {
       const { message, hint } = problemOf(error);
       this.say(`${sentence(message)} ${hint === undefined ? '' : sentence(hint)}`);
@@ -127,44 +132,44 @@ export class PageModel {
     void this.list.show(this.address.filter, delayMs).then(() => this.#count());
   }
 
-  #openOther(): void {
+  #showOtherDelivery(): void {
     this.problem = null;
-    void this.#open();
+    void this.#loadDelivery();
     this.#draw();
   }
 
-  #move(address: Address): void {
+  #followAddress(address: Address): void {
     const { seq, filter } = this.address;
-    const isFiltered = hashOf({ ...address, seq: null }) !== hashOf({ filter, seq: null });
+    const isFilterNew = hashOf({ ...address, seq: null }) !== hashOf({ filter, seq: null });
     this.address = address;
-    if (isFiltered) this.#showList(0);
+    if (isFilterNew) this.#showList(0);
     if (address.seq === seq) {
       this.#draw();
       return;
     }
-    this.#openOther();
-    const target = address.seq === null ? `row-${seq}` : 'pane';
-    (document.getElementById(target) ?? document.getElementById('list'))?.focus({ preventScroll: true });
+    this.#showOtherDelivery();
+    const focusId = address.seq === null ? `row-${seq}` : 'pane';
+    (document.getElementById(focusId) ?? document.getElementById('list'))?.focus({ preventScroll: true });
   }
 
-  /** No row moves under a pointer or a focus, where the list is scrolled, and while one of them is open. */
-  #isAimedAt(): boolean {
+  /** No row moves under a pointer or a focus, where the list is scrolled, and while a delivery is open. */
+  #mustRowsStay(): boolean {
     const list = document.getElementById('list');
     if (list === null) return false;
     return this.address.seq !== null || list.scrollTop > 20 || list.matches(':hover, :focus-within');
   }
 
-  async #look(hasChanged: boolean): Promise<boolean> {
+  async #refresh(hasChanged: boolean): Promise<boolean> {
     this.#areCountsOld ||= hasChanged;
-    if (this.#areCountsOld && Date.now() >= this.#countableAt) void this.#count();
-    if (!hasChanged && !this.list.canRelease) return true;
-    const [isRead] = await Promise.all([this.list.refresh(), this.#open()]);
+    if (this.#areCountsOld && Date.now() >= this.#nextCountAt) void this.#count();
+    if (!hasChanged && !this.list.canShowUnseen) return true;
+    const [isRead] = await Promise.all([this.list.refresh(), this.#loadDelivery()]);
     return isRead;
   }
 
-  async #open(): Promise<void> {
-    this.#opening.abort();
-    const { signal } = (this.#opening = new AbortController());
+  async #loadDelivery(): Promise<void> {
+    this.#loading.abort();
+    const { signal } = (this.#loading = new AbortController());
     const { seq } = this.address;
     if (seq === null) {
       this.delivery = null;
@@ -190,7 +195,7 @@ export class PageModel {
   async #count(): Promise<void> {
     const { filter } = this.address;
     if (filter.text.trim() !== '') return;
-    this.#countableAt = Infinity;
+    this.#nextCountAt = Infinity;
     this.#areCountsOld = false;
     try {
       const query = requestQuery({ ...filter, verdicts: [] });
@@ -199,10 +204,10 @@ export class PageModel {
       this.counts = counts;
       this.#draw();
     } catch (error) {
-      // The state of the connection shows that nothing can be read.
+      // A `Problem` needs no message here: the state of the connection shows it.
       problemOf(error);
     } finally {
-      this.#countableAt = Date.now() + countEveryMs;
+      this.#nextCountAt = Date.now() + countEveryMs;
     }
   }
 }

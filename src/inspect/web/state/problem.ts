@@ -1,6 +1,6 @@
 import type { WireProblem } from '../../wire.ts';
 
-/** A request failed. The code `unreachable` means that there was no response at all. */
+/** Why a request failed. The code `unreachable` means that there was no response at all. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
@@ -13,7 +13,7 @@ export class Problem extends Error {
     this.hint = hint;
   }
 
-  /** After a restart of the program, or with the URL of another one, only the URL that it printed helps. */
+  /** After a restart of the program, or with an old URL, only the URL that it printed last helps. */
   get needsNewUrl(): boolean {
     return this.code === 'no-token' || this.code === 'wrong-key';
   }

@@ -31,23 +31,23 @@ const units = [
   ['ms', 1],
 ] as const;
 
-export function shownDuration(ms: number): string {
+export function durationText(ms: number): string {
   const [unit, length] = units.find(([, length]) => ms >= length) ?? ['ms', 1];
   const value = ms / length;
   return `${value < 10 && unit !== 'ms' ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`;
 }
 
-export function shownSize(bytes: number): string {
+export function sizeText(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 const grouped = new Intl.NumberFormat('en');
 
-export const shownCount = (count: number): string => grouped.format(count);
+export const countText = (count: number): string => grouped.format(count);
 
 export const plural = (count: number, word: string, words = `${word}s`): string =>
-  `${shownCount(count)} ${count === 1 ? word : words}`;
+  `${countText(count)} ${count === 1 ? word : words}`;
 
 /** Texts of problems begin in lower case and have no full stop. */
 export const sentence = (text: string): string => `${capitalized(text)}${/[.!?:]$/.test(text) ? '' : '.'}`;

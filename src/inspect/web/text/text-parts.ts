@@ -37,7 +37,7 @@ export interface JsonToken {
   readonly text: string;
 }
 
-/** A cut-off string ends with the line. Otherwise each quote in it would be tried as the start of a string. */
+/** A string with the colon of a name, a number, or a word. A string without an end goes to the end of the line. */
 const token = /("(?:[^"\\]|\\.)*(?:"|\\?$))(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b/g;
 
 export function jsonTokens(line: string): JsonToken[] {
@@ -47,13 +47,13 @@ export function jsonTokens(line: string): JsonToken[] {
     if (text !== '') tokens.push({ kind, text });
   };
   for (const match of line.matchAll(token)) {
-    const [all, string, colon, number] = match;
+    const [whole, string, colon, number] = match;
     add('other', line.slice(from, match.index));
     if (string !== undefined) {
       add(colon === undefined ? 'string' : 'name', string);
       add('other', colon ?? '');
-    } else add(number === undefined ? 'word' : 'number', all);
-    from = match.index + all.length;
+    } else add(number === undefined ? 'word' : 'number', whole);
+    from = match.index + whole.length;
   }
   add('other', line.slice(from));
   return tokens;
