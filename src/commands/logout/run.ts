@@ -12,7 +12,6 @@ export async function run(_options: unknown, context: Context): Promise<Outcome>
   const stored = readConfig(context.paths.configDir).profiles?.[profile];
   const hasKey = stored?.['api-key'] !== undefined;
   if (hasKey) {
-    // The origin belongs to the key, and to a command that gives a key.
     await updateProfile(context, profile, ({ 'api-key': _key, 'api-key-origin': origin, ...settings }) =>
       settings['api-key-command'] === undefined ? settings : { ...settings, 'api-key-origin': origin },
     );
