@@ -97,8 +97,8 @@ export interface EntryHead {
 const mostListed = 5;
 
 /**
- * Returns one of several requests and its index: that of the number `entry`, the only one, the only POST, or the
- * only POST with a credential. Throws a `UsageError` where these do not choose exactly one.
+ * Returns one of `entries`, which are not empty, and its index: that of the number `entry`, the only one, the only
+ * POST, or the only POST with a credential. Throws a `UsageError` where these do not choose exactly one.
  */
 export function chooseEntry<T extends EntryHead>(
   entries: readonly T[],
@@ -117,8 +117,7 @@ export function chooseEntry<T extends EntryHead>(
   );
   const only = [all, posts, signed].find(({ length }) => length === 1)?.[0];
   if (only !== undefined) return [only[1], only[0]];
-  const listed = [signed, posts, all].find(({ length }) => length > 0) ?? [];
-  throw severalRequests(source, listed);
+  throw severalRequests(source, [signed, posts].find(({ length }) => length > 0) ?? all);
 }
 
 function severalRequests(source: string, entries: readonly (readonly [number, EntryHead])[]): UsageError {

@@ -12,7 +12,8 @@ const setting = (name: string): string => `current_setting('${name}', true)`;
 
 /**
  * Settings by which the server logs the parameters of statements, which are the data that people sent: each with the value that turns
- * it off, and the condition in SQL under which any other value has an effect.
+ * it off, and the condition in SQL under which any other value has an effect. The plans of auto_explain show the values as constants,
+ * whatever the settings for parameters are, and a duration of 0 logs every plan.
  */
 const loggingSettings: readonly (readonly [name: string, valueOff: string, condition: string])[] = [
   [
@@ -22,7 +23,6 @@ const loggingSettings: readonly (readonly [name: string, valueOff: string, condi
       OR ${setting('log_min_duration_sample')} <> '-1' OR ${setting('log_transaction_sample_rate')} <> '0')`,
   ],
   ['log_parameter_max_length_on_error', '0', 'TRUE'],
-  // A plan shows the values as constants, whatever the settings for parameters are. A duration of 0 logs every plan.
   ['auto_explain.log_min_duration', '-1', 'TRUE'],
   ['pgaudit.log_parameter', 'off', `${setting('pgaudit.log')} <> 'none'`],
 ];

@@ -106,15 +106,12 @@ export class LeadWalk {
     options: ListingOptions,
   ): AsyncGenerator<Batch, void, undefined> {
     const goesBackToStart = this.#canGoBack();
-    if (from.style === 'start' || !goesBackToStart) {
-      yield* this.#list(service, { ...options, from, goesBackToStart });
-      return;
-    }
+    const resumed = { ...options, from, goesBackToStart };
+    if (from.style === 'start' || !goesBackToStart) return yield* this.#list(service, resumed);
     let hasAnswered = false;
     try {
       // An unproven end is accepted only after the reading from the start.
-      const first = { ...options, from, goesBackToStart, acceptUnproven: undefined };
-      for await (const batch of this.#list(service, first)) {
+      for await (const batch of this.#list(service, { ...resumed, acceptUnproven: undefined })) {
         hasAnswered = true;
         yield batch;
       }
@@ -148,11 +145,9 @@ export class LeadWalk {
     }
   }
 
-  #list(service: Service, options: ListingOptions): AsyncIterable<Batch> {
-    return listLeads(service, {
-      ...options,
-      interruptedRun: this.#delivered.asInterruptedRun(this.#seen),
-    });
+  async *#list(service: Service, options: ListingOptions): AsyncGenerator<Batch, void, undefined> {
+    const interruptedRun = this.#delivered.asInterruptedRun(this.#seen);
+    yield* listLeads(service, { ...options, interruptedRun });
   }
 
   /** The list may be reread from its start, unless records without an id would be delivered twice. */

@@ -59,7 +59,10 @@ const requestMember = /^(filters?|query|params|parameters|request|criteria|sort|
 const outerMembers = (body: Json | undefined): Member[] =>
   membersOf(body, ({ plain, depth, value }) => (depth < 1 && !requestMember.test(plain) ? value : undefined));
 
-/** Signs of a failure. The code reads no key: it only names the services in whose answers the sign was seen. */
+/**
+ * Signs of a failure. The code reads no key: it only names the services in whose answers the sign was seen. `certainSigns` tell a
+ * failure even in an answer with leads; `signsWhenEmpty` only in one without leads, since other services send such texts as remarks.
+ */
 type Signs = Readonly<Record<string, (member: Member, words: () => string | undefined) => boolean>>;
 
 const isFalse = (value: Json): boolean => value === false || value === 'false';
@@ -95,7 +98,6 @@ function isErrorCode({ plain, value, parent }: Member, words: () => string | und
   return !isUsual;
 }
 
-/** They tell a failure even in an answer with leads. */
 const certainSigns: Signs = {
   'Marketo, Pipedrive, Slack, Telegram, Cloudflare': ({ plain, value }) =>
     /^(is)?(success(ful)?|succeeded|ok)$/.test(plain) && (isFalse(value) || value === 0 || value === '0'),
@@ -116,7 +118,6 @@ function isFilled(value: Json): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(isFilled);
 }
 
-/** They tell a failure only in an answer without leads: others send such texts as remarks. */
 const signsWhenEmpty: Signs = {
   'the specification, section 7; GraphQL, Google APIs, Microsoft Graph': ({ plain, value }) =>
     /^(odata)?(errs?|errors?|faults?|faultcode|exceptions?|problems?|failures|errormessages?|errormsg|errmsg|errordescription)$/.test(
