@@ -17,7 +17,7 @@ import { pointInTime } from '../flags/flag-values.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
-import { leadPlaceOf } from '../flags/resolve-scheme.ts';
+import { leadPlaceOf } from '../flags/delivery-flags.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 import type { AuditCommandOptions } from './command.ts';
 import type { OpenedReceived } from './received-file.ts';

@@ -1,8 +1,12 @@
+import type { Settings } from '../../config/load-settings.ts';
 import { inputFile, text, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
+import type { LeadAt } from '../../lead/read-leads.ts';
+import type { LeadAtNames } from '../../lead/refusals.ts';
+import type { OtherEvents } from '../../webhook/check-delivery.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
-import { headerValue, httpUrl, secret } from './flag-values.ts';
+import { headerValue, httpUrl, leadPointer, secret } from './flag-values.ts';
 
 /** The URL of a receiver, without credentials, since messages and the page show it. */
 export const receiverUrl: ValueType<URL> = {
@@ -98,3 +102,22 @@ const authentication = {
 export const schemeFlags = (heading: string): typeof authentication => inGroup(heading, authentication);
 
 export type SchemeOptions = OptionsOf<typeof authentication>;
+
+/** Gives the place of leads in a body, the name of the flag or setting that says so, and the field that is their id. */
+export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt) {
+  const option = '--lead-at';
+  const saidBy = flag === undefined ? 'the setting webhook.lead' : option;
+  const leadAtNames: LeadAtNames = { saidBy, option };
+  return {
+    // The profile's pointer was checked when the file was read.
+    leadAt: flag ?? leadPointer.parse(webhookLead) ?? 'auto',
+    leadAtNames,
+    idField: { name: webhookId, option: 'the setting webhook.id' },
+  };
+}
+
+/** Whether genuine deliveries without a lead are taken, and the name of the setting that says so. */
+export const otherEventsOf = ({ takesOtherEvents }: Settings): OtherEvents => ({
+  areTaken: takesOtherEvents,
+  option: 'the setting webhook.other-events accept',
+});

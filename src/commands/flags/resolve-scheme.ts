@@ -5,16 +5,13 @@ import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { unreadable } from '../../files/errors.ts';
 import { readDocument } from '../../json/document.ts';
-import type { LeadAt } from '../../lead/read-leads.ts';
-import type { LeadAtNames } from '../../lead/refusals.ts';
 import { didYouMean } from '../../output/suggest.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
-import type { OtherEvents } from '../../webhook/check-delivery.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
-import { leadPointer, readSecrets } from './flag-values.ts';
+import { readSecrets } from './flag-values.ts';
 import type { SchemeOptions } from './delivery-flags.ts';
 
 /** A scheme with its secrets as texts: a scheme may refuse to read one. */
@@ -203,24 +200,3 @@ async function readJsonFile(file: string, { where, kind, names = [] }: ExpectedJ
     });
   }
 }
-
-/** Gives the place of leads in a body, the name of the flag or setting that says so, and the field that is their id. */
-export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt) {
-  const option = '--lead-at';
-  const leadAtNames: LeadAtNames = {
-    saidBy: flag === undefined ? 'the setting webhook.lead' : option,
-    option,
-  };
-  return {
-    // The profile's pointer was checked when the file was read.
-    leadAt: flag ?? leadPointer.parse(webhookLead) ?? 'auto',
-    leadAtNames,
-    idField: { name: webhookId, option: 'the setting webhook.id' },
-  };
-}
-
-/** Whether genuine deliveries without a lead are taken, and the name of the setting that says so. */
-export const otherEventsOf = ({ takesOtherEvents }: Settings): OtherEvents => ({
-  areTaken: takesOtherEvents,
-  option: 'the setting webhook.other-events accept',
-});

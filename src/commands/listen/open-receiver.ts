@@ -7,7 +7,7 @@ import type { Clock } from '../../time/clock.ts';
 import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
-import { leadPlaceOf, otherEventsOf } from '../flags/resolve-scheme.ts';
+import { leadPlaceOf, otherEventsOf } from '../flags/delivery-flags.ts';
 import type { Simulation } from './command.ts';
 import type { DeliveryOutput } from './print.ts';
 import type { ListenSession } from './session.ts';

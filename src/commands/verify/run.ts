@@ -9,12 +9,8 @@ import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import type { Key } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
-import {
-  leadPlaceOf,
-  otherEventsOf,
-  resolveSchemeSecrets,
-  type SchemeSecrets,
-} from '../flags/resolve-scheme.ts';
+import { leadPlaceOf, otherEventsOf } from '../flags/delivery-flags.ts';
+import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import type { VerifyOptions } from './command.ts';
 import { examine, type ReadSecrets, withheldHeaders, withheldVerdict } from './examine.ts';
 import { checkedBody, openCapture, rejectMissingCapture } from './open-capture.ts';
