@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { messageOf } from '../../errors.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { StdoutWriter } from '../../output/stdout.ts';
@@ -12,6 +11,7 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './command.ts';
+import { eventsPrinter, type Listening, redactedMembers, type Tally } from './print-events.ts';
 import { prettyPrinter } from './print-pretty.ts';
 
 interface OutputOptions {
@@ -39,7 +39,7 @@ export async function openDeliveryOutput(
   const startedAt = clock.now();
   return {
     delivery(event: AnsweredDelivery): Promise<void> | void {
-      count(event, tally);
+      addToTally(event, tally);
       printRequest?.(event);
       return stdout.write(printer.delivery(event));
     },
@@ -59,11 +59,7 @@ export async function openDeliveryOutput(
 
 export type DeliveryOutput = Awaited<ReturnType<typeof openDeliveryOutput>>;
 
-interface Tally extends Record<AnsweredDelivery['verdict'], number> {
-  readonly reasons: Record<string, number>;
-}
-
-function count({ verdict, reason }: AnsweredDelivery, tally: Tally): void {
+function addToTally({ verdict, reason }: AnsweredDelivery, tally: Tally): void {
   tally[verdict] += 1;
   if (verdict !== 'rejected' || reason === undefined) return;
   tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
@@ -98,16 +94,6 @@ function summaryLine(tally: Tally, durationMs: number): string {
   return `${parts.join(', ')} in ${formatDuration(durationMs)}`;
 }
 
-export interface Listening {
-  readonly url: string;
-  readonly path: string | undefined;
-  readonly scheme: string;
-  /** The inbox's file, `:memory:`, or the URL of its database without password. */
-  readonly inbox: string;
-  readonly caPath: string | undefined;
-  readonly admin?: string | undefined;
-}
-
 /** Returns the text of an event for stdout; a form that prints nothing for an event lacks the member. */
 interface Printer {
   listening?(listening: Listening): string;
@@ -135,76 +121,6 @@ async function choosePrinter(
   }
 }
 
-/** Formats a time once for all lines that share it: a millisecond has many, and its text is the most expensive part of a line. */
-function isoTimes(): (ms: number) => string {
-  let last = Number.NaN;
-  let text = '';
-  return (ms) => {
-    if (ms !== last) text = new Date(ms).toISOString();
-    last = ms;
-    return text;
-  };
-}
-
-/** `--format redacted` is for logs: nothing that a sender wrote is printed but the id of a lead. */
-const redactedMembers =
-  'type receivedAt at verdict reason leadId target attempt state ok status durationMs'.split(' ');
-
-/**
- * Prints one JSON object a line. Deliveries and forwards have only the members `allowed`, if these are named; otherwise a
- * delivery has `lead` as well: the lead's own text, which is inserted as it is and never parsed.
- */
-function eventsPrinter(isEscaped: boolean, allowed?: string[]): Printer {
-  const iso = isoTimes();
-  const line = (json: string): string => `${isEscaped ? escapeJson(json) : json}\n`;
-  return {
-    listening: ({ url, path = null, scheme, inbox, caPath = null, admin }) =>
-      line(JSON.stringify({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin })),
-    delivery(event) {
-      const { verdict, reason = null, detail, status, durationMs, leadId = null, attempt = null } = event;
-      const { receivedAt, remote } = event.delivery;
-      const { position, source, differs, warnings, explanation, firstAt, lead } = event;
-      const record = {
-        type: 'delivery',
-        receivedAt: iso(receivedAt),
-        verdict,
-        reason,
-        detail,
-        status,
-        durationMs,
-        leadId,
-        leadNumber: position?.number,
-        leadCount: position?.of,
-        remote,
-        attempt,
-        firstAt: firstAt === undefined ? undefined : iso(firstAt),
-        source,
-        differs,
-        warnings: warnings === undefined || warnings.length === 0 ? undefined : warnings,
-        explanation,
-      };
-      const json = JSON.stringify(record, allowed);
-      if (allowed !== undefined) return line(json);
-      const withoutBrace = json.slice(0, -1);
-      return line(`${withoutBrace},"lead":${lead === undefined ? 'null' : utf8(lead)}}`);
-    },
-    forward({ at: endedAt, leadId, target, attempt, state, retryInMs, result }) {
-      const { ok, answer, status = null, durationMs } = result;
-      const dueAt = retryInMs === undefined ? null : new Date(endedAt + retryInMs).toISOString();
-      const forward = { type: 'forward', at: iso(endedAt), leadId, target, attempt, state };
-      return line(JSON.stringify({ ...forward, ok, answer, status, durationMs, dueAt }, allowed));
-    },
-    backfill(round) {
-      const { number, startedAt, durationMs, fetched, known: duplicates, notStored } = round;
-      const error = errorOf(round);
-      const start = { type: 'backfill', round: number, startedAt: iso(startedAt), durationMs };
-      const counts = { fetched, known: duplicates, notStored };
-      return line(JSON.stringify({ ...start, ...counts, complete: error === null, error }));
-    },
-    summary: (tally, durationMs) => line(JSON.stringify({ type: 'summary', ...tally, durationMs })),
-  };
-}
-
 function leadsPrinter(isTerminal: boolean): Printer {
   return {
     delivery({ verdict, lead }) {
@@ -213,12 +129,4 @@ function leadsPrinter(isTerminal: boolean): Printer {
       return `${isTerminal ? escapeJson(text) : text}\n`;
     },
   };
-}
-
-/** The reason why the inbox may lack leads after a round; null: it lacks none. */
-function errorOf({ end, notStored }: BackfillRound): string | null {
-  if (end.kind === 'interrupted') return 'interrupted';
-  if (end.kind === 'failed') return messageOf(end.error);
-  if (end.kind === 'unproven') return `leads may be missing: ${end.reason.message}`;
-  return notStored > 0 ? `${notStored} not stored` : null;
 }

@@ -10,11 +10,10 @@ import { backfillRounds } from './backfill-rounds.ts';
 import type { ListenOptions } from './command.ts';
 import { dropOldDeliveries } from './listen-inbox.ts';
 import { openReceiver } from './open-receiver.ts';
-import { openServer } from './open-server.ts';
+import { openAdmin, openServer } from './open-servers.ts';
 import { type DeliveryOutput, openDeliveryOutput } from './print.ts';
 import { renewFiles, secretFiles } from './renewed-files.ts';
 import { type Closers, type ListenSession, openSession } from './session.ts';
-import { startAdmin } from './start-admin.ts';
 import { startInspect } from './start-inspect.ts';
 import { onAbort, outcomeOf, StopCondition } from './stop-condition.ts';
 
@@ -143,7 +142,7 @@ async function openSockets(session: ListenSession, receiver: Receiver, output: D
   }
   const server = await openServer(session, receiver);
   closers.push(() => server.close(drainTimeoutMs));
-  const admin = await startAdmin(session);
+  const admin = await openAdmin(session);
   if (admin !== undefined) closers.push(() => admin.close(adminDrainMs));
   await output.listening({ ...server.listening, admin: admin?.url });
   const files = [await secretFiles(flags, verifier), credentials, server.files];
