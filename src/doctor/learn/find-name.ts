@@ -39,9 +39,9 @@ const noRequest = 'no request was left for it, or none got through';
 const isPlain = (name: string): boolean => /^[A-Za-z_]+$/.test(name) && !/_(gte|lte|gt|lt)$/.test(name);
 
 /**
- * Finds the one of several names that the service honours. Most services ignore what they do not know, so many names are sent in
- * one request, each with a value of its own as far as there are enough, and the answer shows whose value counted. Where a service
- * fails at unknown names, the first four are tried one by one.
+ * Finds the one of several names, the likeliest first, that the service honours. Most services ignore what they do not know, so
+ * many names are sent in one request, each with a value of its own as far as there are enough, and the answer shows whose value
+ * counted. Names that may do harm are sent last. Where a service fails at unknown names, only the first four are tried, one by one.
  */
 export async function findName(
   examination: Examination,
@@ -53,8 +53,9 @@ export async function findName(
   if (trials.length === 0) return { effect: 'unknown', name, evidence: 'the leads differ too little' };
   let firstFinding: NameFinding | undefined;
   const plain = names.filter(isPlain);
-  const size = Math.max(leastTogether, trials.length);
-  const groups = [plain.slice(0, size), plain.slice(size), names.filter((odd) => !isPlain(odd))];
+  const groupSize = Math.max(leastTogether, trials.length);
+  const likely = plain.slice(0, groupSize);
+  const groups = [likely, plain.slice(groupSize), names.filter((odd) => !isPlain(odd))];
   for (const group of groups.filter(({ length }) => length > 0)) {
     if (group.length > 1 && !examination.isServiceStrict) {
       const outcome = await narrowDown(examination, search, group);

@@ -68,12 +68,15 @@ async function learnPaging(search: PagingSearch, exportWalk: ShortWalk): Promise
   return undefined;
 }
 
-/** Whether the two pages of a walk are the beginning of the list. Other leads may have arrived before them. */
+/**
+ * Whether the two pages of a walk are the beginning of the list. Other leads may have arrived before them, and where the first page
+ * holds all of the beginning, the second holds leads that are not known.
+ */
 export function isTwoPagesOf(beginning: readonly string[], { pages }: Pick<ShortWalk, 'pages'>): boolean {
   const [first = [], second] = pages.map((page) => keysOf(page).filter((key) => beginning.includes(key)));
   if (second === undefined || first.length === 0) return false;
-  const isNext = second.length > 0 || first.length === beginning.length;
-  return isNext && [...first, ...second].every((key, i) => key === beginning[i]);
+  const maySecondFollow = second.length > 0 || first.length === beginning.length;
+  return maySecondFollow && [...first, ...second].every((key, i) => key === beginning[i]);
 }
 
 /** Whether a walk met every lead of the beginning: all of it where the walk ended, else as many as the walk has read. */
@@ -87,7 +90,11 @@ function coversBeginning(beginning: readonly string[], { pages, completion, reje
 const endsWithProof = ({ completion }: ShortWalk): boolean =>
   completion?.kind === 'complete' && !['not-paged', 'reaches-back'].includes(completion.evidence);
 
-/** Yields dialects in which another page may follow, those first that the answer itself names. A walk has to prove each. */
+/**
+ * Yields dialects in which another page may follow, and which a walk has to prove. The first is the present one (`{}`), where the
+ * answer says that there is more. It is the only one for links and next URLs, which every walk follows by itself; else come names
+ * for the cursor of the answer, or for page numbers and offsets.
+ */
 async function* dialectsFor(
   search: PagingSearch,
   exportWalk: ShortWalk,

@@ -17,7 +17,7 @@ const messageMs = 6_000;
 /**
  * The state of the page. Its URL is the address of what is shown: a change of the fragment, by a link, by Back or by a method here,
  * loads the list and the delivery that it names. `Live` calls for a refresh when the inbox has changed. While the `delivery` of the
- * address is loaded, the previous one stays; `problem` says why it is not shown. `counts` are null before they are loaded, and
+ * address is loaded, the previous one stays; `problem` says why no delivery is shown. `counts` are null before they are loaded, and
  * during a search, which has none; they are reread from `#nextCountAt`, which is Infinity during a count.
  */
 export class PageModel {
