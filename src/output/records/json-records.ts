@@ -5,6 +5,10 @@ import type { ByteSink, RecordBytes, RecordWriter, WriterOptions } from './recor
 
 const newline = 0x0a;
 
+/**
+ * Writes each record on a line. Adjacent records that stay as they are get copied together; a record that is larger than the buffer
+ * is written without being copied.
+ */
 export function ndjsonWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
   const out = new WriteBuffer(sink);
   const transform = recordTransform(options);
@@ -59,6 +63,7 @@ function adjacentRecords(leads: readonly RecordBytes[], first: number, room: num
   return ends.length === 0 ? undefined : { source, start, ends };
 }
 
+/** Writes one JSON array, each record on a line. */
 export function jsonWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
   const out = new WriteBuffer(sink);
   const transform = recordTransform(options);
@@ -80,7 +85,7 @@ export function jsonWriter(sink: ByteSink, options: WriterOptions = {}): RecordW
   };
 }
 
-/** Returns a function that changes a record's bytes before they are written; undefined where they stay. */
+/** Returns a function that reduces a record to the chosen fields, and escapes it for a terminal; undefined where it stays as it is. */
 function recordTransform({
   fields,
   terminal = false,
@@ -99,19 +104,19 @@ function projectFields(fields: readonly string[]): (json: string) => string {
   const root: Branch = { path: '', children: new Map() };
   for (const field of fields) addBranch(root, field.split('.'));
   const fieldPaths = new FieldPaths([...fields, ...pathsBeforeNumbers(fields)]);
-  const names = new Set(fields);
+  const wantedPaths = new Set(fields);
   return (json) => {
     const values = new Map<string, string>();
     const arrays = new Set<string>();
     visitMembers(json, fieldPaths, (path, raw) => {
-      if (names.has(path)) values.set(path, raw);
+      if (wantedPaths.has(path)) values.set(path, raw);
       else if (raw.startsWith('[')) arrays.add(path);
     });
     return projectedJson(root, { values, arrays }) ?? '{}';
   };
 }
 
-/** For `tags.0` it is `tags`, which may be an array or an object. */
+/** The paths of what holds a numbered field: for `tags.0` it is `tags`, which may be an array or an object. */
 const pathsBeforeNumbers = (fields: readonly string[]): string[] =>
   fields.flatMap((field) => [...field.matchAll(/\.\d+(?=\.|$)/g)].map(({ index }) => field.slice(0, index)));
 
