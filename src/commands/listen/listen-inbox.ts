@@ -15,7 +15,6 @@ import { inboxUp } from '../../receiver/backlog-metrics.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
 import { inboxRequirements } from '../../receiver/receiver.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import { slept } from '../../time/clock.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { inboxFlagsText, isInboxNamed, resolveInbox } from '../flags/resolve-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
@@ -45,8 +44,8 @@ export async function namedInbox(
 }
 
 /**
- * Opens the inbox of one run. A run without an end waits for the database of the inbox, and answers 503 meanwhile. Throws a
- * `ConfigError` when the inbox cannot be opened.
+ * Opens the inbox of one run, and notes which stored leads this run will not deliver. A run without an end waits for the database
+ * of the inbox, and answers 503 meanwhile. Throws a `ConfigError` when the inbox cannot be opened.
  */
 export async function openListenInbox(
   flags: ListenOptions,
@@ -185,24 +184,4 @@ async function createTemporaryInbox(): Promise<string> {
       cause,
     });
   }
-}
-
-const shortestPauseMs = 60_000;
-const longestPauseMs = 3_600_000;
-
-/** `--retain`: drops deliveries that are older than `retainMs`, now and from time to time, until `signal` aborts. */
-export async function dropOldDeliveries(
-  inbox: Pick<Inbox, 'prune'>,
-  retainMs: number,
-  { clock, messages }: Pick<Context, 'clock' | 'messages'>,
-  signal: AbortSignal,
-): Promise<void> {
-  const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, retainMs / 10));
-  do {
-    try {
-      await inbox.prune(clock.now() - retainMs);
-    } catch (error) {
-      messages.note('retain', `old deliveries were not dropped: ${messageOf(error)}`);
-    }
-  } while (await slept(clock, pauseMs, signal));
 }

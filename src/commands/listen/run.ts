@@ -3,12 +3,12 @@ import type { Context, Outcome } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { ForwardWorker } from '../../receiver/forward-worker.ts';
+import type { Inbox } from '../../inbox/inbox.ts';
 import type { Receiver } from '../../receiver/receiver.ts';
 import { slept } from '../../time/clock.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { backfillRounds } from './backfill-rounds.ts';
 import type { ListenOptions } from './command.ts';
-import { dropOldDeliveries } from './listen-inbox.ts';
 import { openReceiver } from './open-receiver.ts';
 import { openAdmin, openServer } from './open-servers.ts';
 import { type DeliveryOutput, openDeliveryOutput } from './print.ts';
@@ -100,6 +100,26 @@ function startRetention({ flags, context, inbox, attemptsController }: ListenSes
     attemptsController.abort();
     return dropping;
   };
+}
+
+const shortestPauseMs = 60_000;
+const longestPauseMs = 3_600_000;
+
+/** Drops deliveries that are older than `retainMs`, now and from time to time, until `signal` aborts. */
+async function dropOldDeliveries(
+  inbox: Pick<Inbox, 'prune'>,
+  retainMs: number,
+  { clock, messages }: Pick<Context, 'clock' | 'messages'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, retainMs / 10));
+  do {
+    try {
+      await inbox.prune(clock.now() - retainMs);
+    } catch (error) {
+      messages.note('retain', `old deliveries were not dropped: ${messageOf(error)}`);
+    }
+  } while (await slept(clock, pauseMs, signal));
 }
 
 function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context): void {
