@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fewest } from '../../src/service/pagers/pager.ts';
+import { smallestCap } from '../../src/service/pagers/pager.ts';
 import { freshHome, leads } from '../support/run.ts';
 import { envOf, exported, type Judged, judge, learnt, usualCaps } from './judge.ts';
 import { leadIdsIn, type ListService, serve } from './list-service.ts';
@@ -20,7 +20,7 @@ function countsOf({ cap = 20, usual = cap, counts, isVariant }: Row): readonly n
 
 /** Whether nothing tells a whole answer of so many leads from the first part of a list: no service gives fewer than five at once. */
 function isAlarmFair({ outlook, quietAt = [] }: Row, count: number): boolean {
-  if (outlook === 'caution') return count >= fewest || quietAt.includes(count);
+  if (outlook === 'caution') return count >= smallestCap || quietAt.includes(count);
   return quietAt.includes(count) && usualCaps.includes(count);
 }
 

@@ -2,7 +2,7 @@ import { isObject, type Json, membersOf, plainName, type Member } from '../../js
 import type { Envelope } from '../../json/envelope.ts';
 import { failureInBody } from '../client/failure-in-body.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
-import { fewest, hintWhenSignIsUnread, totalOutOfReach, type Unproven, unproven } from './pager.ts';
+import { smallestCap, hintWhenSignIsUnread, totalOutOfReach, type Unproven, unproven } from './pager.ts';
 import type { RequestParams } from './request-params.ts';
 import { nextNames } from './names.ts';
 
@@ -162,7 +162,7 @@ const settingWithoutEffect = (setting: 'api.next' | 'api.pagination'): Unproven 
 
 const unreadSigns: Signs<ExaminedPage> = {
   'settings that say where the next page is named': ({ params, facts, isNextMissing }) => {
-    if (facts.count < fewest || isNextMissing) return undefined;
+    if (facts.count < smallestCap || isNextMissing) return undefined;
     if (params.next !== 'auto') return settingWithoutEffect('api.next');
     const isStyle = params.pagination === 'cursor' || params.pagination === 'link';
     return isStyle ? settingWithoutEffect('api.pagination') : undefined;

@@ -219,8 +219,8 @@ export function endOf(
 export const rejectsPosition = (status: number | undefined): boolean =>
   [400, 404, 410, 416, 422].includes(status ?? 0);
 
-/** A page of fewer leads is not cut: no service gives so few at once. */
-export const fewest = 5;
+/** The least number of leads at which a service cuts its pages: a page with fewer is not cut. */
+export const smallestCap = 5;
 
 /**
  * The walk, as far as pagers have to know it. `overlaps`: pages may be requested a second time, also in part. `isMet`: in this reading.

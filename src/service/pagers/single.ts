@@ -8,7 +8,7 @@ import {
   ask,
   complete,
   continueWith,
-  fewest,
+  smallestCap,
   hintWhenPageMayBeCut,
   isSame,
   isUsualCap,
@@ -57,6 +57,9 @@ export const tryOtherWays =
  * One way after another is tried, and the pager of the first way that brings other leads is switched to. Where none does,
  * `judgeLonePage` decides whether the page is everything.
  *
+ * - `#first`: the first page, with which the answer to every probe is compared
+ * - `#search`: the ways, one after another; it yields the next probe, is sent its answer, and returns the step that ends the search
+ * - `#untried`: the ways after the one that is being tried, for the pager that is switched to as well
  * - `#hasReacted`: some answer was not the first page once more, so that the service reads some parameter
  * - `#hasMoved`: the first page came once more with other leads, or fewer
  * - `#goesFurther`: an answer that is not the first page held a lead that the first page lacks
@@ -286,15 +289,19 @@ export class SinglePager implements Pager {
     return isHonoured || !isHonouredBySome ? undefined : yield* this.#tryUnderscore(first, 1);
   }
 
-  /** An earlier time that is honoured brings no lead where all leads have one time. */
+  /**
+   * An earlier time that is honoured brings no lead where all leads have one time. That proves the end only of a page which is not
+   * cut; one with few leads needs no such proof.
+   */
   *#tryEarlierTime(first: PageAnswer): Search {
     const times = this.#params.untilNames;
     const { count } = first.facts;
     const last = first.tail.at(-1);
     const [newest, oldest] = [first.head[0], last].map((lead) => readCreatedAt(lead?.createdAt));
-    const mayBeCut = count < fewest || isUsualCap(count) || isRound(count);
+    const isFew = count < smallestCap;
+    const mayBeCut = isUsualCap(count) || isRound(count);
     const isOneTime = oldest !== undefined && newest === oldest;
-    if (mayBeCut || times.length === 0 || !isOneTime || last?.id === undefined) return undefined;
+    if (isFew || mayBeCut || times.length === 0 || !isOneTime || last?.id === undefined) return undefined;
     const time = oldest - 60_000;
     const position: Position = { style: 'before', ids: [], id: last.id, times: [...times], time };
     const answer = yield probe(position, first.request.limit);
@@ -376,7 +383,7 @@ function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect)
   if (effect.shorterSaysMore && pageSize !== count) return complete('explicit-end');
   if (first.hints.pages === 1) return complete('explicit-end');
   if (reachesBack(first, facts)) return complete('reaches-back');
-  const isFew = count < fewest && !isLimitReached && count !== pageSize;
+  const isFew = count < smallestCap && !isLimitReached && count !== pageSize;
   if (isFew && (total <= count || isFiltered)) return complete('few');
   return unproven(
     `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
