@@ -18,7 +18,7 @@ type CloseConnection = (why: Error) => void;
  * where the environment names a proxy.
  */
 export function createQuickClient(options: HttpClientOptions): HttpClient {
-  const open = new Set<CloseConnection>();
+  const openConnections = new Set<CloseConnection>();
   let isFirst = true;
   let agent: Promise<HttpClient> | undefined;
   return {
@@ -27,13 +27,13 @@ export function createQuickClient(options: HttpClientOptions): HttpClient {
       const isPlain = (method === 'GET' || method === 'HEAD') && body === undefined;
       if (isFirst && isPlain && proxyFor(new URL(origin), options.env) === undefined) {
         isFirst = false;
-        return sendAlone(request, options, open);
+        return sendAlone(request, options, openConnections);
       }
       agent ??= import('./agent.ts').then(({ createAgent }) => createAgent(options));
       return (await agent).request(request);
     },
     async destroy() {
-      for (const close of open) close(failure('UND_ERR_DESTROYED', 'The client is destroyed'));
+      for (const close of openConnections) close(failure('UND_ERR_DESTROYED', 'The client is destroyed'));
       await (await agent)?.destroy();
     },
   };
@@ -41,17 +41,20 @@ export function createQuickClient(options: HttpClientOptions): HttpClient {
 
 /**
  * Sends one GET or HEAD without a body by node's client, over a connection of its own: loading undici takes longer than a
- * request. Limits and failures are undici's, under its codes. Knows no proxy. The connection is in `open` until it ends.
+ * request. Limits and failures are undici's, under its codes. Knows no proxy. The connection is in `openConnections` until it
+ * ends. Each phase begins its time limit: connecting, then the headers of the answer, then its body. `answer` is set once its
+ * headers came. `socketError` is kept for the reader of the body, to whom node does not report every failure.
  */
 async function sendAlone(
   request: HttpRequest,
   options: HttpClientOptions,
-  open: Set<CloseConnection>,
+  openConnections: Set<CloseConnection>,
 ): Promise<HttpAnswer> {
   const { signal } = request;
   const url = new URL(request.origin);
   const isSecure = url.protocol === 'https:';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const bracketsOfIpv6 = /^\[|\]$/g;
+  const host = url.hostname.replace(bracketsOfIpv6, '');
   const ca = isSecure ? await loopbackAuthorities(url, options) : [];
   signal?.throwIfAborted();
   const sent = isSecure
@@ -63,14 +66,14 @@ async function sendAlone(
   let socketError: Error | undefined;
   const close: CloseConnection = (why) => (answer ?? sent).destroy(why);
   const abort = (): void => close(signal?.reason as Error);
-  const isUnread = (): boolean => (answer?.readableLength ?? 0) > 0;
-  const limit = limitPhases(options.timeoutMs, close, isUnread);
+  const hasUnreadData = (): boolean => (answer?.readableLength ?? 0) > 0;
+  const limit = limitPhases(options.timeoutMs, close, hasUnreadData);
   limit.begin('Connect');
-  open.add(close);
+  openConnections.add(close);
   signal?.addEventListener('abort', abort);
   sent.once('close', () => {
     limit.end();
-    open.delete(close);
+    openConnections.delete(close);
     signal?.removeEventListener('abort', abort);
   });
   sent.once('socket', (socket) => {
@@ -121,13 +124,13 @@ const secureOptions = (ca: string[]) => ({
 });
 
 /** Limits each phase of an exchange by the same time. Every piece of a body extends the last one. */
-function limitPhases(timeoutMs: number, close: CloseConnection, isUnread: () => boolean) {
+function limitPhases(timeoutMs: number, close: CloseConnection, hasUnreadData: () => boolean) {
   let timer: NodeJS.Timeout | undefined;
   const begin = (phase: 'Connect' | 'Headers' | 'Body'): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       // While data waits for its reader, the server is not late: undici's time limit does not count then either.
-      if (isUnread()) timer?.refresh();
+      if (hasUnreadData()) timer?.refresh();
       else close(failure(`UND_ERR_${phase.toUpperCase()}_TIMEOUT`, `${phase} Timeout Error`));
     }, timeoutMs);
   };
