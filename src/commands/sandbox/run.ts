@@ -12,7 +12,7 @@ import { startSandbox, type Sandbox } from '../../sandbox/start-sandbox.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { isCtrlC } from '../flags/polling.ts';
 import type { Options } from './command.ts';
-import { type ResolvedSandbox, resolveSandbox } from './sandbox-options.ts';
+import { type ResolvedSandbox, resolveSandbox } from './resolve-sandbox.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
