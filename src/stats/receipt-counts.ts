@@ -20,13 +20,16 @@ export interface ReceiptFigures {
   readonly backfilled: number;
   /** From a lead's creation to its first receipt, in milliseconds. */
   readonly delayMs: Readonly<Record<'p50' | 'p90' | 'p95' | 'p99', number | null>>;
+  /** Null without receipts. It is only an upper bound where removed receipts may belong to leads that no other delivery shows. */
   readonly attemptsPerLead: number | null;
+  readonly isAttemptsUpperBound: boolean;
   /**
    * The longest time between two receipts, of which the first may be before the window, or from the last one to the end of the
-   * window. Where nothing ever came it is the window, or undefined for one without a beginning.
+   * window. Where nothing ever came it is the window, or undefined for one without a beginning; it is undefined as well where all
+   * receipts were removed, as they have no time.
    */
   readonly longestGap: Gap | undefined;
-  /** Whether a receipt came in or before the window. Removed ones count, but have no time. */
+  /** Whether a receipt came in or before the window; removed ones count. */
   readonly hasReceipts: boolean;
   /** Removed deliveries that may match the filter, which cannot see them any more; no other figure includes them. */
   readonly unfilterable: number;
@@ -37,46 +40,53 @@ interface Gap {
   readonly ms: number;
 }
 
-/** Counts deliveries, which are added newest first. */
+/**
+ * Counts the deliveries of a window. The stored ones are added first, newest first; then the removed ones, those that the inbox
+ * has deleted and keeps only as numbers. Leads of which the first delivery was added need no memory of their ids, since no delivery
+ * of them follows it. `#leadsWithoutFirst` has those of which only repeats were added so far: at the end, their first deliveries
+ * are removed or before the window.
+ */
 export class ReceiptCounts {
   readonly #verdicts = { accepted: 0, duplicate: 0, rejected: 0, other: 0 };
   readonly #byReason = new Map<string, number>();
   readonly #delays: number[] = [];
   readonly #receiptTimes: number[] = [];
-  /** The leads of several attempts. The first attempt is added last, so that a lead that came once need not be remembered. */
-  readonly #repeatedLeads = new Set<string>();
-  #leadCount = 0;
+  #leadsWithFirst = 0;
+  readonly #leadsWithoutFirst = new Set<string>();
   #backfilled = 0;
-  #hasRemovedReceipts = false;
+  #hasRemovedBackfills = false;
+  #hasRemovedRepeats = false;
   undatedLeads = 0;
-  /** Leads whose first delivery is not stored any more. */
+  /** Leads whose first delivery came in the window and is not stored any more. */
   removedLeads = 0;
 
   add({ receivedAt, leadId = '', verdict, reason, attempt, source, createdAt }: CountedDelivery): void {
     if (source === 'backfill') {
-      const wasPushedBefore = attempt > 1;
-      if (!wasPushedBefore) this.#backfilled += 1;
+      if (attempt === 1) this.#backfilled += 1;
       return;
     }
     this.#countVerdict(verdict, 1, reason);
     if (verdict !== 'accepted' && verdict !== 'duplicate') return;
     this.#receiptTimes.push(receivedAt);
-    if (!this.#repeatedLeads.has(leadId)) this.#leadCount += 1;
-    if (attempt > 1) this.#repeatedLeads.add(leadId);
-    else if (createdAt === undefined) this.undatedLeads += 1;
+    if (attempt > 1) {
+      this.#leadsWithoutFirst.add(leadId);
+      return;
+    }
+    this.#leadsWithoutFirst.delete(leadId);
+    this.#leadsWithFirst += 1;
+    if (createdAt === undefined) this.undatedLeads += 1;
     // Clocks differ: a lead may seem to come before it was created.
     else this.#delays.push(Math.max(0, receivedAt - createdAt));
   }
 
   /** Adds removed deliveries. The inbox keeps only how many came in each minute: they have no delay and end no gap. */
   addRemoved({ verdict, reason, source, attempt, count }: DeliveryCount): void {
+    this.#hasRemovedBackfills ||= source === 'backfill';
     if (source === 'backfill') return;
     this.#countVerdict(verdict, count, reason);
     if (verdict !== 'accepted' && verdict !== 'duplicate') return;
-    this.#hasRemovedReceipts = true;
-    if (attempt > 1) return;
-    this.#leadCount += count;
-    this.removedLeads += count;
+    if (attempt > 1) this.#hasRemovedRepeats = true;
+    else this.removedLeads += count;
   }
 
   #countVerdict(verdict: CountedDelivery['verdict'], count: number, reason = 'unknown'): void {
@@ -84,7 +94,10 @@ export class ReceiptCounts {
     if (verdict === 'rejected') this.#byReason.set(reason, (this.#byReason.get(reason) ?? 0) + count);
   }
 
-  /** The times are in milliseconds since the epoch. A window without `start` has all receipts before `end`. */
+  /**
+   * All times are milliseconds since the epoch. A window without `start` begins with the first receipt. `lastReceiptBefore` is the
+   * time of the last stored receipt before `start`, or undefined.
+   */
   figures(
     start: number | undefined,
     lastReceiptBefore: number | undefined,
@@ -93,8 +106,9 @@ export class ReceiptCounts {
   ): ReceiptFigures {
     const { accepted, duplicate, rejected } = this.#verdicts;
     const receipts = accepted + duplicate;
-    const hasReceipts =
-      lastReceiptBefore !== undefined || this.#receiptTimes.length > 0 || this.#hasRemovedReceipts;
+    // This assumes that as many stored leads as possible had their first delivery among the removed ones.
+    const fewestLeads = this.#leadsWithFirst + Math.max(this.#leadsWithoutFirst.size, this.removedLeads);
+    const hasReceipts = lastReceiptBefore !== undefined || receipts > 0;
     // The time before the first receipt of all is no gap, but without any receipt the whole window is one.
     const gapStart = lastReceiptBefore ?? (hasReceipts ? undefined : start);
     return {
@@ -105,9 +119,16 @@ export class ReceiptCounts {
       byReason: this.#byReason,
       backfilled: this.#backfilled,
       delayMs: percentiles(this.#delays),
-      attemptsPerLead: this.#leadCount === 0 ? null : receipts / this.#leadCount,
+      attemptsPerLead: receipts === 0 ? null : receipts / Math.max(1, fewestLeads),
+      isAttemptsUpperBound: this.#mayHaveMoreLeads(start),
       longestGap: longestGap(this.#receiptTimes, gapStart, end),
     };
+  }
+
+  /** If each lead was pushed first in the window, then the first deliveries, stored and removed, are all leads. */
+  #mayHaveMoreLeads(start: number | undefined): boolean {
+    if (start === undefined && this.#backfilled === 0 && !this.#hasRemovedBackfills) return false;
+    return this.#hasRemovedRepeats || (this.#leadsWithoutFirst.size > 0 && this.removedLeads > 0);
   }
 }
 

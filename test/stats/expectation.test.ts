@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { messageAndHint } from '../support/described.ts';
 import { parseExpectations } from '../../src/commands/stats/parse-expectations.ts';
-import { checkExpectations } from '../../src/stats/expectations.ts';
+import { type CheckedExpectation, checkExpectations } from '../../src/stats/expectations.ts';
 import type { ReceiptFigures } from '../../src/stats/receipt-counts.ts';
 
 const receipts: ReceiptFigures = {
@@ -14,6 +14,7 @@ const receipts: ReceiptFigures = {
   backfilled: 0,
   delayMs: { p50: 100, p90: 900, p95: 10_000, p99: 60_000 },
   attemptsPerLead: 1.5,
+  isAttemptsUpperBound: false,
   longestGap: { start: 0, ms: 1_800_000 },
   hasReceipts: true,
   unfilterable: 0,
@@ -31,6 +32,8 @@ const nothing: ReceiptFigures = {
 };
 const holds = (text: string, figures = receipts, total = 180): boolean[] =>
   checkExpectations(parseExpectations(text), total, figures).map((one) => one.holds);
+const resultOf = ({ holds: isMet, isUncertain }: CheckedExpectation): string =>
+  isUncertain ? 'unknown' : String(isMet);
 
 describe('expectations', () => {
   it('are compared with what was counted, at the bound exactly', () => {
@@ -62,13 +65,25 @@ describe('expectations', () => {
 
   it('of deliveries do not hold where some are not stored any more, and no filter can choose them', () => {
     const checked = checkExpectations(
-      parseExpectations('rejected<6%,rejected<4%,received>100,gap<1h,p50<1s,total>=180'),
+      parseExpectations('rejected<6%,rejected<4%,received>200,gap<1h,p50<1s,total>=180'),
       180,
       { ...receipts, unfilterable: 3 },
     );
-    expect(checked.map(({ holds: isMet, isUncertain }) => (isUncertain ? 'unknown' : String(isMet)))).toEqual(
-      ['unknown', 'false', 'unknown', 'true', 'true', 'true'],
-    );
+    expect(checked.map(resultOf)).toEqual(['unknown', 'false', 'unknown', 'true', 'true', 'true']);
+  });
+
+  it.each([
+    ['received>100', 200, 3, 'true'],
+    ['received>100', 40, 80, 'unknown'],
+    ['received>100', 40, 60, 'false'],
+    ['received<100', 200, 3, 'false'],
+    ['rejected<=11%', 200, 3, 'true'],
+    ['accepted>88%', 200, 3, 'true'],
+    ['accepted>89%', 200, 3, 'unknown'],
+    ['accepted>80%', 0, 3, 'unknown'],
+  ])('%s, with %i measured and %i that a filter cannot see: %s', (text, received, unfilterable, result) => {
+    const figures = { ...(received === 0 ? nothing : receipts), received, unfilterable };
+    expect(checkExpectations(parseExpectations(text), 0, figures).map(resultOf)).toEqual([result]);
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { DeliveryCount } from '../../src/inbox/query-types.ts';
 import { type CountedDelivery, ReceiptCounts, type ReceiptFigures } from '../../src/stats/receipt-counts.ts';
 
 const receipt = (more: Partial<CountedDelivery>): CountedDelivery => ({
@@ -95,6 +96,7 @@ describe('deliveries', () => {
       backfilled: 1,
       delayMs: { p50: 10, p90: 30, p95: 30, p99: 30 },
       attemptsPerLead: 2,
+      isAttemptsUpperBound: false,
       longestGap: { start: 60, ms: 30 },
       hasReceipts: true,
       unfilterable: 0,
@@ -106,6 +108,35 @@ describe('deliveries', () => {
     counts.add(receipt({ receivedAt: 90, verdict: 'duplicate', attempt: 5 }));
     counts.add(receipt({ receivedAt: 80, verdict: 'duplicate', attempt: 4 }));
     expect(counts.figures(10, undefined, 100).attemptsPerLead).toBe(2);
+  });
+
+  const removed = (attempt: number, count: number, more: Partial<DeliveryCount> = {}): DeliveryCount => ({
+    ...{ part: 0, verdict: attempt === 1 ? 'accepted' : 'duplicate', reason: undefined, source: 'push' },
+    ...{ attempt, count, isRemoved: true, delays: [], ...more },
+  });
+  const attemptsOf = (
+    stored: readonly CountedDelivery[],
+    removedCounts: readonly DeliveryCount[],
+    start?: number,
+  ): readonly [number | null, 'at most' | 'exactly'] => {
+    const counts = new ReceiptCounts();
+    for (const delivery of stored) counts.add(delivery);
+    for (const count of removedCounts) counts.addRemoved(count);
+    const { attemptsPerLead, isAttemptsUpperBound } = counts.figures(start, undefined, 100);
+    return [attemptsPerLead, isAttemptsUpperBound ? 'at most' : 'exactly'];
+  };
+  const repeat = receipt({ receivedAt: 90, verdict: 'duplicate', attempt: 2 });
+
+  it('count a lead once whose first one was removed and whose repeat is stored', () => {
+    expect(attemptsOf([repeat], [removed(1, 1)])).toEqual([2, 'exactly']);
+    expect(attemptsOf([repeat], [removed(1, 3)])).toEqual([4 / 3, 'exactly']);
+  });
+
+  it('of removed leads give an upper bound where their first one may be before the window, or was pulled', () => {
+    expect(attemptsOf([repeat], [removed(1, 1)], 10)).toEqual([2, 'at most']);
+    expect(attemptsOf([], [removed(2, 3)], 10)).toEqual([3, 'at most']);
+    expect(attemptsOf([], [removed(2, 3), removed(1, 1, { source: 'backfill' })])).toEqual([3, 'at most']);
+    expect(attemptsOf([], [removed(1, 4)], 10)).toEqual([1, 'exactly']);
   });
 
   it('of which there are none have no figure that is not a number', () => {

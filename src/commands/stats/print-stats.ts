@@ -75,13 +75,14 @@ function receiptTexts(figures: ReceiptFigures, style: StatsStyle): readonly stri
   const delays = Object.entries(delayMs).flatMap(([name, ms]: readonly [string, number | null]) =>
     ms === null ? [] : [`${name} ${formatDuration(ms)}`],
   );
+  const attempts = attemptsPerLead === null ? 'none' : `${figureText(attemptsPerLead, 'number')} a lead`;
   const gap =
     longestGap === undefined
       ? 'unknown: nothing came'
       : `${formatDuration(longestGap.ms)}, from ${minute(longestGap.start, style.zone)} ${style.zone}`;
   const fields: readonly (readonly [string, string])[] = [
     ['delay', delays.length === 0 ? 'none was measured' : `${delays.join('  ')} from creation`],
-    ['attempts', attemptsPerLead === null ? 'none' : `${figureText(attemptsPerLead, 'number')} a lead`],
+    ['attempts', figures.isAttemptsUpperBound ? `at most ${attempts}` : attempts],
     ['longest gap', gap],
     ...(backfilled === 0 ? [] : [['backfilled', grouped(backfilled)] as const]),
   ];
@@ -145,6 +146,7 @@ const receiptsDocument = (figures: ReceiptFigures) => {
   return {
     ...{ received, accepted, duplicate, rejected, byReason: Object.fromEntries(figures.byReason) },
     ...{ other: figures.other, backfilled, delayMs, attemptsPerLead },
+    attemptsPerLeadIsUpperBound: figures.isAttemptsUpperBound,
     longestGapMs: figures.longestGap?.ms ?? null,
   };
 };
