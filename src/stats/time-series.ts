@@ -1,4 +1,4 @@
-import { offsetAt, startOfDays } from '../time/zone.ts';
+import { offsetAt, quarter, startOfDays } from '../time/zone.ts';
 
 export const bucketUnits = ['hour', 'day', 'week'] as const;
 export type BucketUnit = (typeof bucketUnits)[number];
@@ -12,9 +12,19 @@ const bucketLength: Readonly<Record<BucketUnit, number>> = { hour, day, week: 7 
 /** The start of the bucket that holds `time`, or of the `later`th bucket after it; all in milliseconds since the epoch. */
 export function bucketStart(time: number, unit: BucketUnit, zone = 'UTC', later = 0): number {
   if (unit !== 'hour') return startOfDays(time, unit, zone, later);
-  const offset = offsetAt(time, zone);
-  const start = Math.floor((time + offset) / hour) * hour - offset;
+  const start = hourStart(time, zone);
   return later === 0 ? start : bucketStart(start + later * hour, unit, zone);
+}
+
+/**
+ * The last whole hour on a clock of the zone, or the change of its offset if that is later: where clocks are changed by half an hour,
+ * such as in Australia/Lord_Howe, an hour ends in its middle and the next one begins there.
+ */
+function hourStart(time: number, zone: string): number {
+  const offset = offsetAt(time, zone);
+  let start = Math.floor((time + offset) / hour) * hour - offset;
+  while (offsetAt(start, zone) !== offset && start + quarter <= time) start += quarter;
+  return start;
 }
 
 export interface Series {
@@ -24,7 +34,6 @@ export interface Series {
 }
 
 const mostEmptyListed = 10_000;
-
 const longestByHour = 2 * day;
 const longestByDay = 62 * day;
 
@@ -42,7 +51,10 @@ export class TimeCounts {
     this.#byHour.set(start, (this.#byHour.get(start) ?? 0) + 1);
   }
 
-  /** From the bucket of `from` to the one in which `to` ends, and further where counted times are outside of them. */
+  /**
+   * From the bucket of `from` to the one in which `to` ends, and further where counted times are outside of them. Without any time
+   * `first` and `last` are Infinity and `span` is NaN, with which no comparison is true: the unit is the hour then.
+   */
   series(chosen: BucketUnit | undefined, from: number | undefined, to: number | undefined): Series {
     const hours = [...this.#byHour].sort(([a], [b]) => a - b);
     const first = Math.min(from ?? Infinity, hours[0]?.[0] ?? Infinity);

@@ -2,7 +2,7 @@ const minute = 60_000;
 const day = 86_400_000;
 
 /** Offsets change at whole quarters of an hour. */
-const quarter = 15 * minute;
+export const quarter = 15 * minute;
 const maxCached = 10_000;
 
 interface ZoneOffsets {

@@ -50,6 +50,16 @@ describe('a series', () => {
     expect(listed('hour', '2026-03-28T23:00Z', '2026-03-29T22:00Z')).toHaveLength(23);
   });
 
+  it.each([
+    ['back', '2026-04-04T13:00Z', ['13:00 2', '14:00 2', '15:00 1', '15:30 2', '16:30 2']],
+    ['forward', '2026-10-03T13:30Z', ['13:30 2', '14:30 2', '15:30 1', '16:00 2', '17:00 2']],
+  ])('in a zone whose clocks are set %s by half an hour has half an hour then', (_, from, buckets) => {
+    const counts = new TimeCounts('Australia/Lord_Howe');
+    for (let i = 0; i < 9; i += 1) counts.add(time(from) + i * 1_800_000);
+    const listed = counts.series('hour', time(from), undefined).buckets;
+    expect(listed.map(({ start, count }) => `${iso(start).slice(11)} ${count}`)).toEqual(buckets);
+  });
+
   it('lists empty buckets, from the beginning of the window to its end', () => {
     const { buckets } = seriesOf(
       'day',
