@@ -13,6 +13,7 @@ export const algorithms = [
 
 export type Algorithm = (typeof algorithms)[number];
 
+/** In the order in which an unknown text is tried: all hex digits are base64, too. */
 export const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const;
 
 export type Encoding = (typeof encodings)[number];

@@ -44,15 +44,21 @@ export function candidateSignatures(delivery: Pick<Delivery, 'rawHeaders'>): rea
   return candidates;
 }
 
+/**
+ * Describes the place of a signature by the texts before and after it in the header. It may be the whole value, with a prefix that may
+ * end in a comma (`sha256=SIG`, `v1,SIG`); an entry of Standard Webhooks, with a space between entries (`v1,SIG v1a,SIG`); an entry of
+ * any other list (`t=1, v1=SIG`, `SIG;SIG`); the end of another text, which is the prefix then (`{"sig":"SIG`); or have text after it
+ * (`sig="SIG"`), so that no prefix describes it.
+ */
 function placeBetween(before: string, after: string): Pick<CandidateSignature, 'prefix' | 'separator'> {
-  // A single comma may belong to the prefix, as in 'v1,'.
   const isAlone = after === '' && /^[\w-]{0,20}[=,:]?$/.test(before);
   if (isAlone) return { prefix: before, separator: undefined };
+  const versionPrefix = /(?:^| )(v\d+a?,)$/.exec(before)?.[1];
+  if (versionPrefix !== undefined && /^(?: |$)/.test(after)) return { prefix: versionPrefix, separator: ' ' };
   const entryStart = /([;, ]) *([^;, ]*)$/.exec(before);
   const separator = entryStart?.[1] ?? after.slice(0, 1);
-  const prefix = entryStart?.[2] ?? before;
-  const isEntry = /^[;, ]$/.test(separator) && (after === '' || after.startsWith(separator));
-  if (isEntry) return { prefix, separator };
+  const isWholeEntry = /^[;, ]$/.test(separator) && (after === '' || after.startsWith(separator));
+  if (isWholeEntry) return { prefix: entryStart?.[2] ?? before, separator };
   return { prefix: after === '' ? before : undefined, separator: undefined };
 }
 
@@ -62,9 +68,9 @@ function decodeSignature(
   for (const encoding of encodings) {
     const bytes = decode(text, encoding);
     if (bytes === undefined) continue;
-    const ofThisLength = algorithms.filter((algorithm) => hasLengthOf(algorithm, bytes));
-    // Only a signature in DER has a length that varies with its bytes; it starts with the tag of a sequence, 0x30.
-    const fitting = ofThisLength.filter((name) => name !== 'ecdsa-p256-sha256-der' || bytes[0] === 0x30);
+    const ofLength = algorithms.filter((algorithm) => hasLengthOf(algorithm, bytes));
+    // Only a signature in DER, has a length that varies with its bytes; it starts with the tag of a sequence, 0x30.
+    const fitting = ofLength.filter((name) => name !== 'ecdsa-p256-sha256-der' || bytes[0] === 0x30);
     if (fitting.length > 0) return { bytes, algorithms: fitting, encoding };
   }
   return undefined;
