@@ -14,7 +14,6 @@ export class Secret {
     this.#bytes = bytes;
   }
 
-  /** The secret of a key that was given as bytes. */
   static ofBytes(bytes: Uint8Array): Secret {
     // Headers, in which the key could be found, are decoded as Latin-1.
     return new Secret(Buffer.from(bytes).toString('latin1'), Uint8Array.from(bytes));
@@ -48,13 +47,15 @@ export class Secret {
   }
 }
 
-/** Returns a text from outside in which every occurrence of the secrets, plain or percent-encoded, is replaced. */
+/**
+ * Returns a text from outside in which every occurrence of the secrets, plain or percent-encoded, is replaced. Longer ones are
+ * replaced first, since they may contain shorter ones.
+ */
 export function withoutSecrets(text: string, secrets: readonly Secret[], replacement: string): string {
   let redacted = text;
-  for (const secret of secrets) {
-    for (const form of secret.forms()) {
-      if (form !== '' && redacted.includes(form)) redacted = redacted.replaceAll(form, () => replacement);
-    }
+  const forms = secrets.flatMap((secret) => secret.forms()).sort((a, b) => b.length - a.length);
+  for (const form of forms) {
+    if (form !== '' && redacted.includes(form)) redacted = redacted.replaceAll(form, () => replacement);
   }
   return redacted;
 }

@@ -1,10 +1,9 @@
 import { createPoster } from '../../http/client/poster.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/errors.ts';
-import { withoutSecrets } from '../../secret.ts';
+import { Secret, withoutSecrets } from '../../secret.ts';
 import { parseProblem, problemText } from '../../service/client/problem-text.ts';
 import { retryAfterMs } from '../../service/client/rate-limit.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
 import { forwardRequest, type HeadersOf, splitCredentials } from './forward-request.ts';
 import type { Target, TargetResult } from './target.ts';
 
@@ -21,8 +20,8 @@ interface ForwardOptions {
   readonly signal: AbortSignal;
 }
 
-/** In characters: a shorter part of a header is an ordinary word, and no secret. */
-const shortestSecret = 6;
+/** The words of a header's value that may be a credential; shorter ones are ordinary words. */
+const possibleSecrets = /[^\s,;=]{6,}/g;
 const longestReason = 200;
 
 /** Connections to the app, and so the most deliveries in flight to it. */
@@ -38,17 +37,6 @@ export function forwardTarget(options: ForwardOptions): Target {
   const poster = createPoster({ connections, timeoutMs, trust, proxy });
   if (signal.aborted) poster.close();
   signal.addEventListener('abort', () => poster.close(), { once: true });
-  const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
-  /** The app's reason for its failure. It may quote the headers that it was sent, the credential included. */
-  const reasonIn = (body: Buffer, sentHeaders: Delivery['rawHeaders']): string | undefined => {
-    const sentWords = sentHeaders
-      .flatMap(([, value]) => value.split(/[\s,;=]+/))
-      .filter((word) => word.length >= shortestSecret);
-    const text = problemText(parseProblem(body.toString('utf8')), (reason) =>
-      sentWords.reduce((reasonText, word) => reasonText.replaceAll(word, '[redacted]'), redacted(reason)),
-    );
-    return text?.slice(0, longestReason);
-  };
   const forward = async (request: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
     if (request === undefined) {
       const answer = "its path leads out of the target's URL";
@@ -62,16 +50,19 @@ export function forwardTarget(options: ForwardOptions): Target {
       return { to: 'forward', ok: false, answer, durationMs, isDown: true };
     }
     const { status } = posted;
-    const ok = status >= 200 && status < 300;
-    const { 'retry-after': retryAfter, date } = posted.headers;
-    const location = status >= 300 && status < 400 ? posted.headers['location'] : undefined;
-    const reason = ok ? undefined : reasonIn(posted.body, request.headers);
-    const statusText = reason === undefined ? String(status) : `${status}: ${reason}`;
-    const answer = location === undefined ? statusText : `${status}, Location: ${redacted(location)}`;
-    const result = { to: 'forward', ok, answer, durationMs, status } as const;
-    if (ok) return result;
+    const result = { to: 'forward', ok: status >= 200 && status < 300, durationMs, status } as const;
+    if (result.ok) return { ...result, answer: String(status) };
+    const { 'retry-after': retryAfter, date, location } = posted.headers;
+    // The app's answer may quote the headers that it was sent, the credential included.
+    const sentWords = request.headers.flatMap(([, value]) => value.match(possibleSecrets) ?? []);
+    const secrets = [...(credentials?.secrets ?? []), ...sentWords.map((word) => new Secret(word))];
+    const redact = (text: string): string => withoutSecrets(text, secrets, '[redacted]');
+    const reason = problemText(parseProblem(posted.body.toString('utf8')), redact)?.slice(0, longestReason);
+    const isRedirect = status < 400 && location !== undefined;
+    const details = isRedirect ? `, Location: ${redactUrl(location, redact)}` : reason && `: ${reason}`;
     const isDown = status >= 500 || status === 429 || undefined;
-    return { ...result, isDown, retryAfterMs: retryAfterMs(retryAfter, now(), date) };
+    const waitMs = retryAfterMs(retryAfter, now(), date);
+    return { ...result, answer: `${status}${details ?? ''}`, isDown, retryAfterMs: waitMs };
   };
   return {
     name: `forward ${url.href}`,
@@ -86,6 +77,12 @@ export function forwardTarget(options: ForwardOptions): Target {
       return Promise.resolve();
     },
   };
+}
+
+/** The origin stays as it is: a public host, which the sender's proxy may have named in a header, is no secret. */
+function redactUrl(location: string, redact: (text: string) => string): string {
+  const [originWithoutLogin = ''] = /^(?:https?:)?\/\/[^/?#@]*(?=[/?#]|$)/i.exec(location) ?? [];
+  return originWithoutLogin + redact(location.slice(originWithoutLogin.length));
 }
 
 function unreachedText(code: string, detail: string, { protocol }: URL, timeoutMs: number): string {

@@ -100,6 +100,33 @@ describe('--forward-to', () => {
     expect(listener.stdout.text()).not.toContain('\u009b');
   });
 
+  it('shows no part of a credential that holds another header, and none in a redirect', async () => {
+    const behind = await app((_, response, count) => {
+      if (count > 1) response.writeHead(302, { location: `/login?token=${token}&next=%2F` }).end();
+      else answering(500, JSON.stringify({ message: `token ${token}-9f8e7d is unknown` }))(_, response);
+    });
+    const listener = await start([
+      '--forward-to',
+      behind.url,
+      '--format',
+      'events',
+      '--token',
+      `${token}-9f8e7d`,
+    ]);
+    const headers = { 'x-account': token, 'x-webhook-token': `${token}-9f8e7d` };
+    expect((await listener.post({ id: 'a' }, headers)).status).toBe(200);
+    await expect
+      .poll(() => listener.forwards())
+      .toMatchObject([{ answer: '500: token [redacted] is unknown' }]);
+    await until(() => {
+      listener.clock.advance(1000);
+      return listener.forwards().length > 1;
+    });
+    expect(listener.forwards()[1]).toMatchObject({
+      answer: '302, Location: /login?token=[redacted]&next=%2F',
+    });
+  });
+
   it('shows what the app says of its failure, without the credential that it quotes', async () => {
     const said = JSON.stringify(
       { error: { message: `no table leads; token ${token}`, code: 'E7' } },
