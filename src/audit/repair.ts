@@ -12,7 +12,8 @@ import type { Audit } from './audit.ts';
 import { unreceivedClasses } from './classify-lead.ts';
 import { batchSize } from './compare-leads.ts';
 
-export interface LeadDelivery {
+/** A receiver that leads are delivered to, and how it is reached. */
+export interface RepairReceiver {
   readonly url: URL;
   readonly trust: TlsTrust;
   readonly proxy: URL | undefined;
@@ -25,11 +26,16 @@ interface RepairOptions {
   readonly received: Pick<ReceivedLeads, 'lookUp'>;
   /** Whether `received` shows afterwards which leads came; an application's own file does not. */
   readonly isLive: boolean;
-  /** Leads are stored here; those that are delivered as well are stored once the receiver has acknowledged them. */
+  /**
+   * Leads are stored here; those that are delivered as well are stored once the receiver has acknowledged them, since its inbox may be
+   * another one, and the next audit of this one would find them missing. Undefined without `--take-in`, and where `received` is an
+   * application's own file.
+   */
   readonly inbox: Pick<Inbox, 'take' | 'lookUp'> | undefined;
   /** The service's base URL, for what is stored. */
   readonly baseUrl: URL;
-  readonly delivery: LeadDelivery | undefined;
+  /** Undefined where leads are only stored. */
+  readonly receiver: RepairReceiver | undefined;
   /** The ids of leads that the receiver acknowledged in earlier rounds: none is delivered again. A repair adds its own. */
   readonly acknowledgedEver: Set<string>;
   readonly clock: Clock;
@@ -47,10 +53,12 @@ interface LostLead {
 /** Requests in flight: a repair does not have to be quick, and the receiver has other work. */
 const concurrency = 4;
 
-/** A receiver is left alone after this many failed leads in a row, or after this silence. */
+/**
+ * A receiver is left alone after this many failed leads in a row, or after this time without an acknowledgement, which is longer than
+ * any wait that a receiver may ask for: these are ten minutes at most.
+ */
 const mostFailuresInRow = 20;
-/** Longer than any wait that a receiver may ask for, which is ten minutes. */
-const longestSilenceMs = 11 * 60_000;
+const longestWithoutSuccessMs = 11 * 60_000;
 
 /** In milliseconds. Where a receiver fails half the time, one lead in a million stays undelivered after three minutes. */
 const waits = [1, 2, 4, 8, ...Array.from({ length: 15 }, () => 10)].map((seconds) => seconds * 1000);
@@ -74,8 +82,7 @@ export class Repair {
   readonly #options: RepairOptions;
   /** All leads of the audit's findings that were looked at, whatever became of them. */
   readonly #visitedIds: string[] = [];
-  /** Ends the deliveries before all were tried. */
-  readonly #stop = new AbortController();
+  readonly #stopDelivering = new AbortController();
   /** No delivery waits for these, so that the inbox stores together what is acknowledged at the same time. */
   readonly #pendingStores: Promise<void>[] = [];
   /** Leads that were given up since a lead was last acknowledged, as far as the receiver would answer any lead so. */
@@ -88,8 +95,8 @@ export class Repair {
   }
 
   async run(): Promise<void> {
-    const { delivery, acknowledgedEver, isLive } = this.#options;
-    await this.#keepFailure(delivery === undefined ? this.#storeAll() : this.#deliverAll(delivery));
+    const { receiver, acknowledgedEver, isLive } = this.#options;
+    await this.#keepFailure(receiver === undefined ? this.#storeAll() : this.#deliverAll(receiver));
     for (const id of this.acknowledged) acknowledgedEver.add(id);
     if (isLive) await this.#keepFailure(this.#lookUpRepaired());
     else this.repaired = this.acknowledged;
@@ -148,7 +155,7 @@ export class Repair {
     );
   }
 
-  async #deliverAll({ url, signer, ...connection }: LeadDelivery): Promise<void> {
+  async #deliverAll({ url, signer, ...connection }: RepairReceiver): Promise<void> {
     const { clock, random, signal } = this.#options;
     const poster = createPoster({ ...connection, connections: concurrency });
     const { failure } = await runDeliveries({
@@ -156,7 +163,7 @@ export class Repair {
       sender: createSender({ signer, schedule: this.#schedule, poster, clock }),
       concurrency,
       clock,
-      signal: AbortSignal.any([signal, this.#stop.signal]),
+      signal: AbortSignal.any([signal, this.#stopDelivering.signal]),
       onAttempt: (timed) => this.#onAttempt(timed),
     });
     poster.close();
@@ -180,13 +187,13 @@ export class Repair {
     // Before anything was acknowledged, the receiver may refuse whatever it gets.
     const concernsAnyLead = this.acknowledged.size === 0 || failsAnyLead(result);
     if (isGivenUp && concernsAnyLead) this.#failuresInRow += 1;
-    const silenceMs = clock.steady() - this.#lastSuccessAt;
-    if (this.#failuresInRow >= mostFailuresInRow || silenceMs > longestSilenceMs) this.#stop.abort();
+    const failsTooLong = clock.steady() - this.#lastSuccessAt > longestWithoutSuccessMs;
+    if (failsTooLong || this.#failuresInRow >= mostFailuresInRow) this.#stopDelivering.abort();
   }
 
   async #storeDelivered(lead: LostLead): Promise<void> {
     await this.#keepFailure(this.#store([lead]));
-    if (this.failure !== undefined) this.#stop.abort();
+    if (this.failure !== undefined) this.#stopDelivering.abort();
   }
 
   /** A delivery is tried again only where that may help, and only a few times before anything was acknowledged. */

@@ -79,9 +79,9 @@ export function incompleteForms(session: CheckSession, request: CheckRequest): C
   const proof = proofHeaders(session);
   return request.headers.flatMap(([name, value], index) => {
     if (!proof.includes(name.toLowerCase())) return [];
-    const changed = (form: string, changedValue: string): CheckRequest => ({
+    const changed = (phrase: string, changedValue: string): CheckRequest => ({
       ...request,
-      form,
+      phrase,
       headers: request.headers.with(index, [name, changedValue]),
     });
     const parts = hasSignature(session) ? value.split(/(?<=[,;])/) : [];
@@ -90,7 +90,7 @@ export function incompleteForms(session: CheckSession, request: CheckRequest): C
       return changed(`without part ${i + 1} of ${name}`, remainder.replace(/[,;]$/, ''));
     });
     return [
-      { ...request, form: `without ${name}`, headers: request.headers.toSpliced(index, 1) },
+      { ...request, phrase: `without ${name}`, headers: request.headers.toSpliced(index, 1) },
       changed(`with ${name} empty`, ''),
       ...(parts.length > 1 ? withoutPart : []),
     ];

@@ -8,17 +8,20 @@ import { type CheckRequest, type CheckSession, type Exchange, isAcknowledged } f
  */
 export const levels = ['must', 'should', 'info'] as const;
 
-/** From the best to the worst. */
-const results = ['skip', 'pass', 'warn', 'fail'] as const;
+const resultsFromBestToWorst = ['skip', 'pass', 'warn', 'fail'] as const;
 
 export interface Finding {
-  readonly result: (typeof results)[number];
+  readonly result: (typeof resultsFromBestToWorst)[number];
   /** A sentence without a full stop about what the receiver did; for a skipped probe, why it was skipped. */
   readonly seen: string;
   readonly exchange?: Exchange | undefined;
   readonly hint?: string | undefined;
 }
 
+/**
+ * A probe is skipped without what it requires: a `credential` that is sent; a scheme that signs the `time`; a scheme with a `nonce` in a
+ * header that can be reused; the user's `oracle`, which tells how many leads the receiver stored.
+ */
 export type Requirement = 'credential' | 'time' | 'nonce' | 'oracle';
 
 /** A probe asks a receiver one question: it sends something, and expects certain answers. */
@@ -50,28 +53,32 @@ export const groupOf = ({ name }: Pick<Probe, 'name'>): string => name.slice(0, 
 
 export const skipped = (reason: string): Finding => ({ result: 'skip', seen: reason });
 
+const severityOf = ({ result }: Finding): number => resultsFromBestToWorst.indexOf(result);
+
+/** The first one of the worst findings. Without any the probe is skipped: it has no request for this scheme. */
 export const worstOf = (findings: readonly Finding[]): Finding =>
   findings.reduce(
-    (worst, finding) => (results.indexOf(finding.result) > results.indexOf(worst.result) ? finding : worst),
+    (worst, finding) => (severityOf(finding) > severityOf(worst) ? finding : worst),
     skipped('it does not apply to this scheme'),
   );
 
 type RequestsOf = (session: CheckSession) => CheckRequest | readonly CheckRequest[];
 
-/** Runs a probe whose requests must be acknowledged: 2xx to each of them. */
-export const acknowledges = (requestsOf: RequestsOf): Probe['run'] => judgesEach(requestsOf, expectAccepted);
+/** Runs a probe whose requests must be acknowledged: 2xx to each of them. Here and in `refuses`, no requests mean that it is skipped. */
+export const acknowledges = (requestsOf: RequestsOf): Probe['run'] => expectsEach(requestsOf, expectAccepted);
 
 /** Runs a probe whose requests must be refused: 4xx to each of them. A 5xx counts as `serverError`. */
 export const refuses = (requestsOf: RequestsOf, serverError?: 'fail' | 'warn'): Probe['run'] =>
-  judgesEach(requestsOf, (exchange) => expectRefused(exchange, serverError));
+  expectsEach(requestsOf, (exchange) => expectRefused(exchange, serverError));
 
-/** All forms are sent at the same time; the finding is that of the worst answer, and names its form. */
-const judgesEach =
-  (requestsOf: RequestsOf, judge: (exchange: Exchange) => Finding): Probe['run'] =>
+/** Sends all requests at the same time. The finding is that of the worst answer, with the phrase that tells the request from the others. */
+const expectsEach =
+  (requestsOf: RequestsOf, findingOf: (exchange: Exchange) => Finding): Probe['run'] =>
   async (session) => {
     const findings = [requestsOf(session)].flat().map(async (request) => {
-      const finding = judge(await session.send(request));
-      return request.form === undefined ? finding : { ...finding, seen: `${finding.seen} ${request.form}` };
+      const finding = findingOf(await session.send(request));
+      const { phrase } = request;
+      return phrase === undefined ? finding : { ...finding, seen: `${finding.seen} ${phrase}` };
     });
     return worstOf(await Promise.all(findings));
   };
@@ -86,7 +93,6 @@ function describeAnswer({ status, error = '', isWhole, ms }: Answer): string {
   return `no answer (${error})`;
 }
 
-/** A rate limit is no answer to what was asked. */
 const rateLimited = (exchange: Exchange): Finding => ({
   result: 'fail',
   seen: 'it answered 429, so nothing is proved',

@@ -7,7 +7,7 @@ import { type Answer, exchange, type ExchangeOptions, type WireRequest } from '.
 
 export interface CheckRequest extends WireRequest {
   /** Continues the sentence "it answered 401 …": `to a wrong one`. */
-  readonly form?: string | undefined;
+  readonly phrase?: string | undefined;
   /** Undefined where the body holds no lead. */
   readonly leadId?: string | undefined;
   /** The headers that would prove this body: a receiver that gets others must not disclose them. */
@@ -36,7 +36,7 @@ interface SessionOptions extends ExchangeOptions {
 }
 
 interface DeliveryParts {
-  readonly form?: string;
+  readonly phrase?: string;
   readonly lead?: TestLead;
   readonly body?: string | Buffer;
   readonly id?: string;
@@ -79,16 +79,16 @@ export class CheckSession {
   }
 
   /** A genuine delivery of a new lead, with other parts where they are given. */
-  delivery({ form, lead = this.newLead(), ...parts }: DeliveryParts = {}): CheckRequest {
+  delivery({ phrase, lead = this.newLead(), ...parts }: DeliveryParts = {}): CheckRequest {
     const { signer, endpoint } = this;
     const { id = deliveryId(lead), signedAt = lead.madeAt, target = endpoint.url.href } = parts;
     const body = Buffer.from(parts.body ?? JSON.stringify(lead.value));
     const genuine = signatureHeaders(signer, { target, id, body }, signedAt);
-    return { method: 'POST', ...jsonRequest(signer, genuine, body), genuine, leadId: lead.id, form };
+    return { method: 'POST', ...jsonRequest(signer, genuine, body), genuine, leadId: lead.id, phrase };
   }
 
-  deliveryWithoutLead(body: string, form?: string): CheckRequest {
-    return { ...this.delivery({ body }), form, leadId: undefined };
+  deliveryWithoutLead(body: string, phrase?: string): CheckRequest {
+    return { ...this.delivery({ body }), phrase, leadId: undefined };
   }
 
   async send(request: CheckRequest): Promise<Exchange> {

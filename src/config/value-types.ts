@@ -5,13 +5,15 @@ import { zoneNamed } from '../time/zone.ts';
 import { ConfigError, type UsageError } from '../errors.ts';
 import { noSecretGiven, secretWithBlanks } from './errors.ts';
 
-/** How a typed text becomes a checked value: of a flag, an argument or a setting. */
+/**
+ * How a typed text becomes a checked value: of a flag, an argument or a setting. For a text that is no such value, `parse` returns
+ * undefined, or throws an error that says more where it found out more. After undefined, `errorFor` is asked for an error to throw,
+ * and where it has none, the error is made of `expected` and `suggest`.
+ */
 export interface ValueType<T> {
-  /** Returns undefined for a text that is no such value. May throw an error of its own that says more. */
   readonly parse: (text: string) => T | undefined;
   /** Completes "'x' is not …". */
   readonly expected: string;
-  /** The error for a text that is no such value, where more can be said than what is expected. */
   readonly errorFor?: (text: string) => UsageError | undefined;
   /** Returns the value that a wrong text probably means. */
   readonly suggest?: (text: string) => string | undefined;

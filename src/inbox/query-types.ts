@@ -58,12 +58,18 @@ export interface AttemptResult {
   readonly kind: AttemptKind;
 }
 
+/** `address`: the URL of a forward without what may be a credential; undefined for other targets. */
 export interface StoredResult extends AttemptResult {
   readonly target: string;
   readonly address?: string | undefined;
 }
 
-/** A delivery as it was stored; where it brought several leads, once for each of them. Times are milliseconds since the epoch. */
+/**
+ * A delivery as it was stored; where it brought several leads, once for each of them. Times are milliseconds since the epoch. `detail`
+ * is the sentence to the `reason` of a rejected or other delivery. `place` is the part of the body that is the lead, undefined where
+ * the body is the lead. `differs` names the fields of a repeat that differ from the first delivery of its lead: `*` alone where that was
+ * pruned or the two are too large to compare, and undefined where none differs.
+ */
 export interface StoredDelivery {
   readonly seq: number;
   readonly receivedAt: number;
@@ -110,8 +116,9 @@ export interface CountQuery {
 }
 
 /**
- * The number of deliveries that have all the rest in common; another count may have the same in common. `part` counts from 0.
- * `attempt` is the number of the delivery among those of its lead, from 1, and `mostAttemptsCounted` for all later ones. `delays`: from
+ * The number of deliveries that agree in `part`, `verdict`, `reason`, `source`, `attempt` and `isRemoved`; several counts of one query may
+ * agree in these and add up. `part` counts from 0. A removed delivery was pruned, erased or dropped as one of too many: the inbox keeps
+ * nothing of it but such a count. `attempt` is the number of the delivery among those of its lead, from 1, and `mostAttemptsCounted` for all later ones. `delays`: from
  * the creation of each lead to its first delivery, in milliseconds and not below 0, as far as both are stored.
  */
 export interface DeliveryCount {
@@ -127,8 +134,7 @@ export interface DeliveryCount {
 
 export const mostAttemptsCounted = 10;
 
-/** Removed deliveries are counted by the minute. */
-export const removedPerMs = 60_000;
+export const removedCountStepMs = 60_000;
 
 export interface InboxChanges {
   /** Another text after something was written, by whichever process; so cheap that it may be asked each second. */

@@ -24,7 +24,6 @@ export const bufferOf = (bytes: Uint8Array): Buffer =>
 
 export const utf8 = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8');
 
-/** The length of a byte order mark at the start. */
 export const bomLength = (bytes: Uint8Array): 0 | 3 =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 
@@ -41,6 +40,7 @@ export function unexpectedAfter(buf: Uint8Array, offset: number, limit: number):
   return end < limit ? end : undefined;
 }
 
+/** Returns the position behind the string token whose opening quote is at `start`; beyond the end where it is not closed. */
 export function endOfStringBytes(json: Uint8Array, start: number): number {
   for (let i = start + 1; ; i += 1) {
     const byte = json[i];

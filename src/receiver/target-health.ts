@@ -18,17 +18,18 @@ export function pauseMs(failures: number, chance: number): number {
 export const retryInMs = ({ retryAfterMs = 0 }: TargetResult, tries: number, chance: number): number =>
   Math.max(pauseMs(tries, chance), Math.min(retryAfterMs, longestPauseMs));
 
-/** The longest pause of a target that is down, in milliseconds: leads must not wait long once it is back. */
 const longestOutagePauseMs = 60_000;
 
 const mostFailedLeads = 8;
 
 /**
- * Whether a target takes leads now. One lead at which it fails again and again says nothing of the others, so that several
- * leads have to fail one after another, or one with 429, before the target counts as down. Then it is sent nothing for a while,
- * which grows to a minute, and single leads show whether it is back: the latest that was never tried, since it may fail at the
- * first ones alone. `#pauses` counts those since the target went down; `#hasAnswered` says that it has answered since then, by a
- * success or by refusing a lead. Times are of the monotonic clock, in milliseconds.
+ * Decides whether a target is down, from the results of the attempts at it. A lead that fails again and again says nothing of the
+ * others, so several leads have to fail one after another, or one with 429, before the target counts as down. Then it is sent nothing
+ * for a pause. After the pause the worker tries a single lead, the latest that was never tried, since the target may fail at the first
+ * ones alone. Each further failure makes the pause longer, up to a minute, so that leads do not wait long once the target is back; any
+ * other result ends the outage. `#failedLeads` has the leads that failed since the last such result, `#pauses` counts the pauses of
+ * this outage and is 0 without one, and `#hasAnswered` is whether the last result was no failure of the target. Times are of the
+ * monotonic clock, in milliseconds.
  */
 export class TargetHealth {
   readonly #failedLeads = new Set<string>();
@@ -44,7 +45,6 @@ export class TargetHealth {
     return this.isDown ? Math.max(0, this.#pausedUntil - now) : 0;
   }
 
-  /** Records an attempt that ended `now`. */
   record(leadId: string, result: TargetResult, now: number, chance: number): void {
     const { status, retryAfterMs = 0 } = result;
     if (result.ok || result.isDown !== true) {
@@ -57,8 +57,8 @@ export class TargetHealth {
     if (!this.isDown && this.#failedLeads.size < this.#failedLeadsOfOutage(status)) return;
     this.#hasAnswered = false;
     const askedUntil = now + Math.min(retryAfterMs, longestPauseMs);
-    // Attempts that were in flight when the outage began meet the same one.
-    if (this.pausedMs(now) > 0) this.#pausedUntil = Math.max(this.#pausedUntil, askedUntil);
+    const wasInFlightAtPause = this.pausedMs(now) > 0;
+    if (wasInFlightAtPause) this.#pausedUntil = Math.max(this.#pausedUntil, askedUntil);
     else {
       this.#pauses += 1;
       const pause = Math.min(pauseMs(this.#pauses, chance), longestOutagePauseMs);

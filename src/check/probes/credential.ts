@@ -30,9 +30,9 @@ export const credentialProbes = probeGroup(
         const bare = withoutProof(session, request);
         return [
           ...incompleteForms(session, request),
-          { ...bare, form: 'without all of them' },
+          { ...bare, phrase: 'without all of them' },
           // Some receivers verify in their parser of JSON alone.
-          { ...withContentType(bare, 'text/plain'), form: 'without any, as text/plain' },
+          { ...withContentType(bare, 'text/plain'), phrase: 'without any, as text/plain' },
         ];
       }),
     },
@@ -42,7 +42,7 @@ export const credentialProbes = probeGroup(
       expected: '4xx to a wrong credential',
       hint: 'compare the whole credential, byte for byte, with the one for this body and URL, before the body is parsed; refuse with 401',
       run: refusesProof((session) => [
-        { ...forgedDelivery(session, session.newLead()), form: 'to a wrong one' },
+        { ...forgedDelivery(session, session.newLead()), phrase: 'to a wrong one' },
         ...(hasSignature(session) ? signatureChanges : tokenChanges).flatMap(alteredForm(session)),
         ...(hasSignature(session) ? wrongSignatures(session) : []),
       ]),
@@ -57,8 +57,8 @@ export const credentialProbes = probeGroup(
         const forged = withCredential(session, request, otherCredential);
         const wrong = credentialsIn(session, forged.headers);
         return [
-          { ...request, form: 'with the right one first', headers: [...request.headers, ...wrong] },
-          { ...request, form: 'with the wrong one first', headers: [...wrong, ...request.headers] },
+          { ...request, phrase: 'with the right one first', headers: [...request.headers, ...wrong] },
+          { ...request, phrase: 'with the wrong one first', headers: [...wrong, ...request.headers] },
         ];
       }),
     },
@@ -67,7 +67,7 @@ export const credentialProbes = probeGroup(
 
 /** A way to make a credential that is almost right. */
 interface CredentialChange {
-  readonly form: string;
+  readonly phrase: string;
   readonly apply: (value: string) => string;
   /** Makes the text from the token's variable, so that no curl line shows the token. */
   readonly expression?: string;
@@ -75,13 +75,13 @@ interface CredentialChange {
 
 const tokenChanges: readonly CredentialChange[] = [
   {
-    form: 'to one without its end',
+    phrase: 'to one without its end',
     apply: (token) => token.slice(0, -1),
     expression: '{LEADS_WEBHOOK_TOKEN%?}',
   },
-  { form: 'to one with more behind it', apply: (token) => `${token}-x` },
+  { phrase: 'to one with more behind it', apply: (token) => `${token}-x` },
   {
-    form: 'to one in other letter case',
+    phrase: 'to one in other letter case',
     apply: swapCase,
     expression: '(printf %s "$LEADS_WEBHOOK_TOKEN" | tr a-zA-Z A-Za-z)',
   },
@@ -89,8 +89,8 @@ const tokenChanges: readonly CredentialChange[] = [
 
 /** The last character of a signature may hold no more than padding; in hex, either case means the same. */
 const signatureChanges: readonly CredentialChange[] = [
-  { form: 'to one without its end', apply: (value) => value.slice(0, -4) },
-  { form: 'to one with more behind it', apply: (value) => `${value}-x` },
+  { phrase: 'to one without its end', apply: (value) => value.slice(0, -4) },
+  { phrase: 'to one with more behind it', apply: (value) => `${value}-x` },
 ];
 
 function swapCase(text: string): string {
@@ -102,22 +102,22 @@ function swapCase(text: string): string {
 /** The form of a delivery with this change; none where the change leaves nothing, or changes nothing. */
 const alteredForm =
   (session: CheckSession) =>
-  ({ form, apply, expression }: CredentialChange): CheckRequest[] => {
+  ({ phrase, apply, expression }: CredentialChange): CheckRequest[] => {
     const genuine = session.delivery();
     const value = credentialValue(session, genuine);
     const text = apply(value);
     if (text === '' || text === value) return [];
     const shellValue = expression === undefined ? undefined : { text, expression };
-    return [{ ...withCredential(session, genuine, apply), form, shellValue }];
+    return [{ ...withCredential(session, genuine, apply), phrase, shellValue }];
   };
 
 function wrongSignatures(session: CheckSession): CheckRequest[] {
   const lead = session.newLead();
   const target = new URL('/leads-check/other', session.endpoint.url).href;
   return [
-    { ...withSignatureOfOtherBody(session, lead), form: 'to the signature of another body' },
+    { ...withSignatureOfOtherBody(session, lead), phrase: 'to the signature of another body' },
     ...(session.signer.scheme.signsUrl
-      ? [session.delivery({ lead, target, form: 'to a signature for another URL' })]
+      ? [session.delivery({ lead, target, phrase: 'to a signature for another URL' })]
       : []),
   ];
 }

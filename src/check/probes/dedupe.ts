@@ -23,8 +23,8 @@ export const dedupeProbes = probeGroup('dedupe', { rule: '4.2 rule 6', level: 'm
       const parallel = await Promise.all(
         Array.from({ length: parallelDeliveries }, (_, i) => deliver(session, parallelLead, i + 1)),
       );
-      const form = ` when it came ${parallelDeliveries} times at once`;
-      findings.push(await expectStoredOnce(session, parallelLead, parallel, form));
+      const phrase = ` when it came ${parallelDeliveries} times at once`;
+      findings.push(await expectStoredOnce(session, parallelLead, parallel, phrase));
       if (session.oracle !== undefined) findings.push(await expectChangedLeadOnce(session));
       return worstOf(findings);
     },
@@ -79,15 +79,15 @@ async function expectStoredOnce(
   session: CheckSession,
   { id }: TestLead,
   exchanges: readonly Exchange[],
-  form = '',
+  phrase = '',
 ): Promise<Finding> {
   const worst = worstOf(exchanges.map(expectAccepted));
-  if (worst.result !== 'pass') return { ...worst, seen: worst.seen + form };
+  if (worst.result !== 'pass') return { ...worst, seen: worst.seen + phrase };
   const { exchange } = worst;
   const count = await storedCount(session, id);
   if (typeof count !== 'number') return uncounted(count, exchange);
   if (count === 1) return { result: 'pass', seen: 'it is stored once', exchange };
-  if (count > 1) return { result: 'fail', seen: `it is stored ${count} times${form}`, exchange };
+  if (count > 1) return { result: 'fail', seen: `it is stored ${count} times${phrase}`, exchange };
   const hint = 'answer 200 only after the lead is stored: the service does not deliver it again';
   return { result: 'fail', seen: 'it was acknowledged and is not stored', exchange, hint };
 }

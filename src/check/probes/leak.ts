@@ -2,7 +2,10 @@ import { credentialTexts, hasSignature } from '../credential.ts';
 import type { Probe } from '../probe.ts';
 import type { CheckRequest, CheckSession } from '../session.ts';
 
-/** It searches the answers to all other probes. */
+/**
+ * The probe `leak.secret` searches the answers to all other probes for texts that no receiver may tell: the secret, and a signature that
+ * the request should have had. `redactSensitive` removes the same texts, and the sent ones, from what is printed of an answer.
+ */
 export const leakProbe: Probe = {
   name: 'leak.secret',
   rule: '4.2 rule 3',
@@ -33,11 +36,9 @@ function withheldSignatures(session: CheckSession, { genuine, headers }: CheckRe
   return signatureTexts(session, genuine).filter((text) => !sent.includes(text));
 }
 
-/** In characters. A shorter text would be found by chance, and would be a poor secret. */
+/** Shorter texts, and shorter keys that are decoded from a text, would be found by chance. */
 const shortestText = 4;
-
-/** In bytes: fewer of them, decoded from a text, are found by chance. */
-const shortestKey = 8;
+const shortestKeyBytes = 8;
 
 /** Bytes as programs usually write them; base64 without the signs at its end, which may be left off. */
 const writtenForms = (bytes: Buffer): string[] => {
@@ -52,7 +53,7 @@ function secretTexts({ signer: { key } }: CheckSession): string[] {
   const texts = [...new Set([plain, plain.replace(/^wh(sec|sk)_/, '')])];
   const decoded = texts
     .map((text) => Buffer.from(text, 'base64'))
-    .filter(({ length }) => length >= shortestKey);
+    .filter(({ length }) => length >= shortestKeyBytes);
   const bytes = [...texts.map((text) => Buffer.from(text, 'latin1')), ...decoded];
   return [...texts, ...bytes.flatMap(writtenForms)].filter(({ length }) => length >= shortestText);
 }

@@ -19,9 +19,9 @@ const staleMs = (toleranceMs = 0): number => Math.max(hourMs, 4 * toleranceMs);
 /** Well within the tolerance of the scheme, even if that is less than a minute. */
 const skewMs = (toleranceMs = 0): number => Math.min(30_000, toleranceMs / 2);
 
-const signedSince = (session: CheckSession, offsetMs: number, form?: string): CheckRequest => ({
+const signedSince = (session: CheckSession, offsetMs: number, phrase?: string): CheckRequest => ({
   ...session.delivery({ signedAt: session.clock.now() + offsetMs }),
-  form,
+  phrase,
 });
 
 export const timeProbes = probeGroup('time', { rule: '4.2 rule 5', level: 'must', requires: ['time'] }, [

@@ -42,9 +42,9 @@ export const bodyProbes = probeGroup('body', { rule: '4.2 rule 1', level: 'shoul
       const escapes = leadWith(session, {}, (json) => json.replace('Leads Check', () => escaped));
       const lines = leadWith(session, {}, (json) => `\r\n${json.replaceAll(/(?<=[{,])/g, '\n  ')}\n`);
       return [
-        { ...integer, form: 'to an integer beyond 2^53' },
-        { ...escapes, form: 'to escapes' },
-        { ...lines, form: 'to line breaks and indentation' },
+        { ...integer, phrase: 'to an integer beyond 2^53' },
+        { ...escapes, phrase: 'to escapes' },
+        { ...lines, phrase: 'to line breaks and indentation' },
       ];
     }),
   },
@@ -77,8 +77,8 @@ export const protocolProbes = probeGroup('protocol', { rule: '4.2 rule 1', level
       const request = session.delivery();
       const empty = { body: Buffer.alloc(0), leadId: undefined };
       return [
-        { ...request, form: 'to PUT', method: 'PUT' },
-        { ...request, form: 'to GET', method: 'GET', ...empty },
+        { ...request, phrase: 'to PUT', method: 'PUT' },
+        { ...request, phrase: 'to GET', method: 'GET', ...empty },
       ];
     }),
   },
@@ -94,8 +94,8 @@ export const protocolProbes = probeGroup('protocol', { rule: '4.2 rule 1', level
     expected: '2xx to a chunked body, and to application/json; charset=utf-8',
     hint: 'read a body without Content-Length as well, and compare the media type without its parameters',
     run: acknowledges((session) => [
-      { ...session.delivery({ form: 'to a chunked body' }), isChunked: true },
-      withContentType(session.delivery({ form: 'to charset=utf-8' }), 'application/json; charset=utf-8'),
+      { ...session.delivery({ phrase: 'to a chunked body' }), isChunked: true },
+      withContentType(session.delivery({ phrase: 'to charset=utf-8' }), 'application/json; charset=utf-8'),
     ]),
   },
 ]);

@@ -1,6 +1,6 @@
 import type { Audit, AuditCounts } from '../../audit/audit.ts';
 import { unreceivedClasses } from '../../audit/classify-lead.ts';
-import { type LeadDelivery, Repair } from '../../audit/repair.ts';
+import { type RepairReceiver, Repair } from '../../audit/repair.ts';
 import type { Context } from '../../context.ts';
 import type { ReceivedLeads } from '../../inbox/query-types.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
@@ -16,7 +16,7 @@ import type { RepairFlagOptions } from './command.ts';
 
 export interface RepairPlan {
   /** Undefined where leads are only stored. */
-  readonly delivery: (ResolvedTarget & LeadDelivery) | undefined;
+  readonly delivery: (ResolvedTarget & RepairReceiver) | undefined;
   readonly mostLeads: number;
   /** Leads that the receiver acknowledged in an earlier round: another delivery would bring nothing new. */
   readonly acknowledgedEver: Set<string>;
@@ -72,7 +72,7 @@ export async function repairFindings(
   const { delivery, acknowledgedEver } = plan;
   const progress = showProgress(status, clock);
   const repair = new Repair({
-    ...{ audit, baseUrl, delivery, acknowledgedEver, clock, random, signal },
+    ...{ audit, baseUrl, receiver: delivery, acknowledgedEver, clock, random, signal },
     received: received.leads,
     isLive: received.hasTimes,
     inbox: received.store,
@@ -117,7 +117,7 @@ function whyNotRepaired(isProven: boolean, unreceived: number, mostLeads: number
 function doneText(
   { repaired, arrived, acknowledged, failure }: Repair,
   triedCount: number,
-  delivery: LeadDelivery | undefined,
+  delivery: RepairReceiver | undefined,
   name: string,
 ): string {
   if (delivery !== undefined)

@@ -111,7 +111,10 @@ export interface ExportOptions extends Omit<TypedOptions, 'format'> {
   readonly format: RecordFormat;
 }
 
-/** `-o -` is stdout. A name such as `leads.csv.gz` decides the form and the compression, if no flag does. */
+/**
+ * `-o -` is stdout. A name such as `leads.csv.gz` decides the form and the compression, if no flag does. It runs before the flags are
+ * checked for contradictions, so that what a name decides counts as if it was typed.
+ */
 function settleOptions(typed: TypedOptions): ExportOptions {
   const output = typed.output === '-' ? undefined : typed.output;
   const name = output?.toLowerCase() ?? '';

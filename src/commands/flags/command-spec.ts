@@ -95,7 +95,7 @@ interface RunningCommand<A, F, O> extends CommandTexts {
 export function command<A extends Arguments | undefined = undefined, F extends Flags | undefined = undefined>(
   spec: RunningCommand<A, F, CheckedOptions<A, F>>,
 ): CommandSpec;
-/** `settle`: completes the options by those that follow from others, before they are checked for contradictions. */
+/** `settle`: completes the options by those that follow from others, before `with` and `without` of the flags are checked. */
 export function command<A extends Arguments | undefined, F extends Flags | undefined, S extends object>(
   spec: RunningCommand<A, F, S> & { readonly settle: (options: CheckedOptions<A, F>) => S },
 ): CommandSpec;

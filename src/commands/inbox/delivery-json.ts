@@ -7,10 +7,12 @@ import type { Output } from '../../host.ts';
 
 const isoText = (ms: number): string => new Date(ms).toISOString();
 
-const summaryFields = [
-  ...['number', 'receivedAt', 'verdict', 'reason', 'detail', 'status', 'leadId', 'attempt'],
-  ...['source', 'remote', 'method', 'path', 'bytes', 'differs'],
-] as const satisfies readonly (keyof ReturnType<typeof deliverySummary>)[];
+/** All fields of a summary, in the order of the columns of CSV. */
+export const summaryColumns = Object.keys({
+  ...{ number: true, receivedAt: true, verdict: true, reason: true, detail: true, status: true },
+  ...{ leadId: true, attempt: true, source: true, remote: true, method: true, path: true },
+  ...{ bytes: true, differs: true },
+} satisfies Record<keyof ReturnType<typeof deliverySummary>, true>);
 
 export const deliverySummary = (delivery: StoredDelivery) => ({
   number: delivery.seq,
@@ -52,9 +54,10 @@ export function deliveryDetails(delivery: StoredDelivery, forwards: readonly For
   };
 }
 
-export async function objectWriter(format: 'json' | 'ndjson' | 'csv', stdout: Output) {
+/** Writes objects to stdout; `columns` are those of CSV. */
+export async function objectWriter(format: 'json' | 'ndjson' | 'csv', stdout: Output, columns?: string[]) {
   const terminal = stdout.isTTY === true;
-  const writer = await recordWriter(format, streamSink(stdout), { columns: summaryFields, terminal });
+  const writer = await recordWriter(format, streamSink(stdout), { columns, terminal });
   return {
     write: (record: object) => writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]),
     end: () => writer.end(),

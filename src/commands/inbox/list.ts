@@ -2,7 +2,7 @@ import type { Context, Outcome } from '../../context.ts';
 import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { type FitOptions, writeTable } from '../../output/table.ts';
 import { formatInstant } from '../../time/zone.ts';
-import { deliverySummary, objectWriter } from './delivery-json.ts';
+import { deliverySummary, objectWriter, summaryColumns } from './delivery-json.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
 import type { InboxListOptions } from './command.ts';
 import { withInboxReader } from './with-inbox.ts';
@@ -12,7 +12,7 @@ export async function run(options: InboxListOptions, context: Context): Promise<
   const { messages } = context;
   const { since, until } = resolveWindow(options, context.clock.now(), messages);
   const query = { verdicts: verdict.length === 0 ? undefined : verdict, since, until };
-  const records = format === 'table' ? undefined : await objectWriter(format, context.stdout);
+  const records = format === 'table' ? undefined : await objectWriter(format, context.stdout, summaryColumns);
   const rows: string[][] = [];
   const list = await withInboxReader(options, context, async (inbox) => {
     let count = 0;

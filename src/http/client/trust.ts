@@ -25,7 +25,10 @@ export function trustOptions({ authorities, insecure }: TlsTrust): tls.SecureCon
   return authorities.length === 0 ? {} : { secureContext: contextWith(authorities) };
 }
 
-/** A list of authorities replaces node's own, which are added. Before node 22.15 it lacks those of `NODE_EXTRA_CA_CERTS`. */
+/**
+ * The option `ca` replaces the authorities that node trusts, so the list begins with these. Before node 22.15, which has no
+ * `getCACertificates`, those of `NODE_EXTRA_CA_CERTS` are not among them.
+ */
 function contextWith(authorities: readonly string[]): tls.SecureContext {
   const { getCACertificates } = tls as { getCACertificates?: (which: 'default') => string[] };
   return tls.createSecureContext({
@@ -34,8 +37,9 @@ function contextWith(authorities: readonly string[]): tls.SecureContext {
 }
 
 /**
- * The only authorities, as PEM, that are trusted for an https loopback address. Empty for other addresses, and as long as there is
- * no local authority: then those are trusted that node trusts.
+ * The only authorities, as PEM, that are trusted for an https loopback address: the clients of the service pass them to the option
+ * `ca` as they are. Empty for other addresses, and as long as there is no local authority: then node trusts its own authorities. As
+ * `ca` replaces these, the file of `NODE_EXTRA_CA_CERTS` is read here; one that cannot be read adds nothing, as in node itself.
  */
 export async function loopbackAuthorities(
   { protocol, hostname }: URL,
@@ -45,9 +49,9 @@ export async function loopbackAuthorities(
   const { readAuthority } = await import('../../tls/local-authority.ts');
   const authority = await readAuthority(dataDir);
   if (authority === undefined) return [];
-  const file = env['NODE_EXTRA_CA_CERTS'];
-  const extra = file ? await readFile(file, 'utf8').catch(() => '') : '';
-  return [authority, ...(extra === '' ? [] : [extra])];
+  const extraFile = env['NODE_EXTRA_CA_CERTS'];
+  const extraAuthorities = extraFile ? await readFile(extraFile, 'utf8').catch(() => '') : '';
+  return [authority, ...(extraAuthorities === '' ? [] : [extraAuthorities])];
 }
 
 /**

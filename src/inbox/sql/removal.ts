@@ -4,7 +4,7 @@
  */
 import type { Driver } from '../driver.ts';
 import type { ErasedCounts, Erasure } from '../inbox.ts';
-import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
+import { mostAttemptsCounted, removedCountStepMs } from '../query-types.ts';
 import { erasedIdDigest, hasMemberId, remainingContent, remainingPath } from '../remaining-content.ts';
 import { maxRejectedKept, maxRepeatsKept } from '../store-options.ts';
 import { isOfLead, placeOf } from './deliveries.ts';
@@ -193,7 +193,7 @@ export function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work
   if (seqs.length === 0) return;
   const chosen = sql`(SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(seqs)})`;
   const attempt = raw(`${dialect.smaller}(attempt, ${mostAttemptsCounted})`);
-  const minute = raw(`received_at - received_at % ${removedPerMs}`);
+  const minute = raw(`received_at - received_at % ${removedCountStepMs}`);
   yield [
     sql`INSERT INTO @removed SELECT ${minute}, verdict, COALESCE(reason, ''), source, ${attempt}, COUNT(*) FROM @deliveries
       WHERE seq IN ${chosen} GROUP BY 1, 2, 3, 4, 5

@@ -5,7 +5,11 @@ import type { AttemptKind, Source, VerdictKind } from '../query-types.ts';
 /** A value of a column. Numbers are whole. */
 export type Value = string | number | null | Uint8Array;
 
-/** A row that was read. For a boolean SQLite gives 0 or 1, and for bytes libsql gives an ArrayBuffer where it reads several rows. */
+/**
+ * A row that was read. For a boolean SQLite gives 0 or 1 and PostgreSQL a boolean, and for bytes libsql gives an ArrayBuffer where it
+ * reads several rows. The readers below give 0, '' or no bytes for NULL and for a row or column that is absent, so that an aggregate
+ * over no rows needs no special case; a column in which NULL has a meaning is read by `optionalNumber` or `optionalText`.
+ */
 export type Row = Readonly<Record<string, Value | ArrayBuffer | boolean>>;
 export type Rows = readonly Row[];
 
@@ -24,7 +28,7 @@ export const bytesOf = (value: Row[string] | undefined): Uint8Array => {
   return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
 };
 
-/** Takes texts apart that the database joined with commas. */
+/** The texts that `dialect.joined` joined with commas; they hold none themselves. */
 export const textsIn = (joined: Row[string] | undefined): readonly string[] => {
   const text = textOf(joined);
   return text === '' ? [] : text.split(',');

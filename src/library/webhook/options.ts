@@ -129,7 +129,7 @@ export const verifyOptionNames: OptionNames<VerifyOptions> = {
 
 /**
  * Throws a `TypeError` for an unknown option, and for a number that is not finite: comparisons with NaN are false, so
- * that it would pass every check.
+ * that it would pass every check. `toleranceMs` is checked later, together with the scheme that it belongs to.
  */
 export function checkOptions(
   options: Partial<VerifyOptions>,

@@ -24,6 +24,7 @@ export function ndjsonWriter(sink: ByteSink, options: WriterOptions = {}): Recor
         const lead = leads[i] as RecordBytes;
         const bytes = transform === undefined ? lead.bytes : transform(lead);
         if (!out.fits(bytes.length + 1)) await out.flush();
+        // `add` needs no promise, which would cost more than the copy; only a record larger than the buffer takes the other way.
         if (out.fits(bytes.length + 1)) {
           out.add(bytes, newline);
         } else {
@@ -176,7 +177,7 @@ export class WriteBuffer {
     return length <= this.room;
   }
 
-  /** Adds a piece and a byte after it. Together they must fit: otherwise `flush` comes first. */
+  /** Adds a piece and a byte after it. Together they must fit. */
   add(bytes: Uint8Array, terminator: number): void {
     this.#buffer.set(bytes, this.#used);
     this.#used += bytes.length;
