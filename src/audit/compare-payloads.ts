@@ -60,10 +60,14 @@ function meansTheSame({ name, before, after, isElement }: Difference): boolean {
 const isNumeric = (value: unknown): boolean =>
   numberOf(value) !== undefined || (typeof value === 'string' && /^[\d.]+$/.test(value));
 
-/** Leads are compared without their delivery status, which only the service's list shows as a rule. */
+/**
+ * Removes the delivery status from leads before they are compared, since as a rule only the service's list shows it. Of the possible names of
+ * its field, `without` takes the first that a pulled record has, quickly and for every record; `withoutBoth` sees both records, and can
+ * tell the delivery status from a field of the lead with such a name.
+ */
 export class StatusField {
   readonly #fields: readonly { readonly path: readonly string[]; readonly key: Buffer }[];
-  /** The memory of what `without` returned last. */
+  /** `without` returns a part of it, which is valid until the next call. */
   #reusedMemory = Buffer.alloc(4096);
 
   /** `names`: dotted; the first of them that a lead has is its delivery status. */

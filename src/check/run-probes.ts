@@ -34,7 +34,11 @@ export interface ProbeReport {
 export const withPrecondition = (selected: readonly Probe[], mayWrite: boolean): readonly Probe[] =>
   !mayWrite || selected.includes(validDelivery) ? selected : [validDelivery, ...selected];
 
-/** The reports are in the order of `selected`. Throws the reason of the session's signal when it is aborted. */
+/**
+ * Runs `validDelivery` first: where its delivery is not acknowledged, all others are skipped. Then most probes run at the same time, and
+ * at last those with `runsLast`, one by one. The reports are in the order of `selected`. Throws the reason of the session's signal when
+ * it is aborted.
+ */
 export async function runProbes(
   selected: readonly Probe[],
   session: CheckSession,
@@ -75,6 +79,7 @@ async function reportOn(
   return { probe, finding: { ...finding, result }, ms };
 }
 
+/** A probe with a requirement is skipped for the reason that its function returns; false means that it may run. */
 const obstacles: Readonly<Record<Requirement, (session: CheckSession) => string | false>> = {
   credential: ({ signer }) => signer.key === undefined && 'no credential is sent (--no-verify)',
   time: ({ signer: { scheme, key } }) =>
@@ -93,8 +98,8 @@ function obstacleTo({ requires = [], isHarmless = false }: Probe, session: Check
 }
 
 /**
- * The probes whose names, or groups, match one of `only` (all without any) and none of `skip`. In a pattern, `*` stands
- * for any characters and `?` for one. Throws a `UsageError` for a pattern that matches nothing, and when none is left.
+ * The probes that `--only` and `--skip` of the command choose: their names, or groups, match one of `only` (all without any) and none of
+ * `skip`. In a pattern, `*` stands for any characters and `?` for one. Throws a `UsageError` for a pattern that matches nothing, and when none is left.
  */
 export function selectProbes(only: readonly string[], skip: readonly string[]): readonly Probe[] {
   const included = only.length === 0 ? probes : only.flatMap((pattern) => matching('only', pattern));

@@ -24,7 +24,7 @@ export interface OpenedReceived extends ReceivedSide {
 
 const mentionedAgeMs = 3_600_000;
 
-/** A bare id says nothing of these classes, nor does it show that a lead should not be there. */
+/** A file of ids alone shows which leads are missing. It has no fields and times for the other classes, and may list ids of other leads. */
 const notShownByIds = allClasses.filter((kind) => kind !== 'missing' && kind !== 'unsettled');
 
 /**
@@ -76,7 +76,7 @@ async function fillDatabase(
   // The service's own records have the id where the list has it, and deliveries may have it elsewhere.
   const idNames = [...new Set([dialect.id ?? 'id', webhookId, 'id'])];
   const name = nameOf(file);
-  const { holdsIds, chunks } = await lookInto(chunksOf(file, context));
+  const { holdsIds, chunks } = await contentOf(chunksOf(file, context));
   const progress = showProgress(status, clock);
   let withoutId = 0;
   let repeated = 0;
@@ -137,18 +137,19 @@ async function* recordsIn(
   name: string,
   reading: Reading,
 ): AsyncGenerator<readonly FileRecord[]> {
-  let nth = 0;
+  let entryNumber = 0;
   for await (const objects of objectsIn(chunks, name)) {
     yield objects.flatMap((object) => {
-      scannedObject(object, (nth += 1), name);
+      scannedObject(object, (entryNumber += 1), name);
       return leadsIn(object, reading);
     });
   }
 }
 
 /**
- * The leads of an object. It is read as a receiver reads a delivery, by each name of the id in turn. An object that has an id
- * itself, and in which no lead is found, is a lead. A file may also have more leads in one object than a delivery may have.
+ * The leads of an object, in this order: the object, where it has an id itself and no second key of such a name; what a receiver would
+ * find in it as a delivery, by each name of the id in turn; the object, where it has an id itself; and all parts that may be leads,
+ * since a file may have more of them in one object than a delivery may have. Without any of these it is one record without an id.
  */
 function leadsIn(object: Buffer, { leadAt, idNames }: Reading): readonly FileRecord[] {
   const ownId = leadAt === 'auto' ? idAmong(object, idNames) : undefined;
@@ -199,8 +200,8 @@ async function lastWrite(file: string, { clock, messages }: Context): Promise<nu
 
 const byteOrderMarkAndSpace = /^(?:\xef\xbb\xbf)?\s*/;
 
-/** Ids are bare or in quotes, so that the first byte tells objects from them. */
-async function lookInto(file: Chunks): Promise<{ readonly holdsIds: boolean; readonly chunks: Chunks }> {
+/** Looks at the first byte: a file begins with an object or an array, or with an id, which is bare or in quotes. `chunks` is the whole file. */
+async function contentOf(file: Chunks): Promise<{ readonly holdsIds: boolean; readonly chunks: Chunks }> {
   const textOf = (bytes: Buffer): string => bytes.toString('latin1').replace(byteOrderMarkAndSpace, '');
   const { start, chunks } = await startOf(file, (bytes) => textOf(bytes) !== '');
   const text = textOf(start);
@@ -211,17 +212,17 @@ const columnHead = /^"?id"?$/i;
 
 /** Reads ids, one a line, bare or as JSON and CSV write them. Throws a `DataError` for any other line. */
 async function* idsIn(chunks: Chunks, name: string): AsyncGenerator<readonly FileRecord[]> {
-  let nth = 0;
+  let entryNumber = 0;
   for await (const lines of linesIn(chunks)) {
     const ids: FileRecord[] = [];
     for (const { bytes } of lines) {
       const token = utf8(bytes).trim();
       if (token === '') continue;
-      nth += 1;
-      if (nth === 1 && columnHead.test(token)) continue;
+      entryNumber += 1;
+      if (entryNumber === 1 && columnHead.test(token)) continue;
       const id = idOf(token);
       if (id === undefined) {
-        throw new DataError(`${name}: entry ${nth} is neither an object nor an id`, {
+        throw new DataError(`${name}: entry ${entryNumber} is neither an object nor an id`, {
           hint: 'one JSON object or one id a line is read, an array of objects, and objects that hold leads (--lead-at)',
         });
       }

@@ -78,7 +78,7 @@ async function checkReceiver(
   return { reports, session, trust, startedAt };
 }
 
-/** Runs the probes; where the run is interrupted, it is said which leads the receiver has taken. */
+/** Runs the probes. Where the run is interrupted, the user is told which test leads the receiver has acknowledged. */
 async function runWithProgress(
   probes: readonly Probe[],
   session: CheckSession,
@@ -102,8 +102,8 @@ const randomRunName = (random: () => number): string =>
   Array.from({ length: 6 }, () => Math.floor(random() * 36).toString(36)).join('');
 
 /**
- * Connects once, with TLS where the URL says so. Throws a `ServiceError` (exit 5) when that fails: then no probe would say
- * anything. The probes find out what is behind a proxy.
+ * Connects once, with TLS where the URL says so. Throws a `ServiceError` (exit 5) when that fails, since no probe could show anything
+ * then. Through a proxy it does not connect: that would reach the proxy, and only requests show what is behind it.
  */
 async function reachReceiver(endpoint: Endpoint, timeoutMs: number, signal: AbortSignal): Promise<void> {
   if (endpoint.proxy !== undefined) return;
