@@ -24,6 +24,7 @@ inChromium('hostile deliveries', (browser) => {
     };
     for (const [id, s] of Object.entries(costly)) await deliver(JSON.stringify({ id, s }));
     await deliver(`{"id":"lead_ones","n":[${'1,'.repeat(400_000)}1]}`);
+    await deliver(`{"id":"lead_lines","n":[${'1,'.repeat(5_000)}1]}`);
     await deliver(`{"id":"lead_deep","deep":${'['.repeat(200)}1${']'.repeat(200)}}`);
     await deliver(
       Buffer.concat([Buffer.from('{"id":"lead_bytes","n":"'), Buffer.from([0xff, 0xc3, 0x28, 0x22, 0x7d])]),
@@ -65,7 +66,7 @@ inChromium('hostile deliveries', (browser) => {
     await open('lead_numbers');
     expect(await body.textContent()).toContain('12345678901234567890');
     expect(await body.textContent()).toContain('1e400');
-    for (const id of ['lead_long', ...Object.keys(costly), 'lead_ones']) {
+    for (const id of ['lead_long', ...Object.keys(costly), 'lead_ones', 'lead_lines']) {
       await open(id);
       await page.getByText('Only the beginning is shown.').waitFor();
       await expect.poll(async () => (await body.textContent())?.length).toBeGreaterThan(3_000);

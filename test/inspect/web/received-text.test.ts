@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonTokens, visibleParts } from '../../../src/inspect/web/text/text-parts.ts';
+import { firstLines, jsonTokens, visibleParts } from '../../../src/inspect/web/text/text-parts.ts';
 
 const seen = (text: string): string =>
   visibleParts(text)
@@ -21,6 +21,17 @@ describe('hidden characters', () => {
     ['', ''],
   ])('are named in place: %j', (text, expected) => {
     expect(seen(text)).toBe(expected);
+  });
+});
+
+describe('a long text', () => {
+  it.each([
+    ['as many lines as are shown', 'x\n'.repeat(1_999), 2_000, false],
+    ['short lines, of which there are too many', '1,\n'.repeat(5_000), 2_000, true],
+    ['one line that is too long', 'x'.repeat(60_001), 1, true],
+  ])('is known to be cut or not: %s', (_, text, lineCount, isCut) => {
+    const beginning = firstLines(text);
+    expect([beginning.lines.length, beginning.isCut]).toEqual([lineCount, isCut]);
   });
 });
 

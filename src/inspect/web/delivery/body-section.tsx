@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { WireDelivery } from '../../wire.ts';
 import { Button, ReceivedText, Section, visibleNodes } from '../elements.tsx';
 import type { PageModel } from '../state/page-model.ts';
-import { jsonTokens } from '../text/text-parts.ts';
+import { firstLines, jsonTokens } from '../text/text-parts.ts';
 
 const bodyForms = ['formatted', 'raw', 'curl'] as const;
 
@@ -17,10 +17,11 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
   const form = delivery[chosen] === null ? 'raw' : chosen;
   const text = delivery[form] ?? '';
   const isJson = form === 'formatted';
-  const lines = useMemo(() => {
-    const all = text.slice(0, shownLength).split('\n').slice(0, mostLines);
-    return all.map((line, i) => <Line key={i} line={line} isJson={isJson} />);
-  }, [text, isJson]);
+  const { lines, isCut } = useMemo(() => firstLines(text), [text]);
+  const lineNodes = useMemo(
+    () => lines.map((line, i) => <Line key={i} line={line} isJson={isJson} />),
+    [lines, isJson],
+  );
   const isTable = form === 'raw' && delivery.isHex;
   const tools = (
     <div class="section-tools">
@@ -49,10 +50,10 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
           role="region"
           aria-label="Text of the body"
         >
-          {lines}
+          {lineNodes}
         </pre>
       )}
-      {(text.length > shownLength || delivery.isCut) && (
+      {(isCut || delivery.isCut) && (
         <p class="note">Only the beginning is shown. The download has all of it.</p>
       )}
     </Section>
@@ -60,10 +61,6 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
 }
 
 const formNames = { formatted: 'Formatted', raw: 'Raw', curl: 'curl' } as const;
-
-/** In characters and lines. A million elements would stop the page, and hostile bodies are made for that. */
-const shownLength = 60_000;
-const mostLines = 2_000;
 
 /** In characters; deeper lines do not wrap further to the right. */
 const deepestIndent = 48;

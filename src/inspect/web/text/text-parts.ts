@@ -32,6 +32,15 @@ function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
+/** In characters and lines. A million elements would stop the page, and hostile bodies are made for that. */
+const shownLength = 60_000;
+const mostLines = 2_000;
+
+export function firstLines(text: string) {
+  const lines = text.slice(0, shownLength).split('\n');
+  return { lines: lines.slice(0, mostLines), isCut: text.length > shownLength || lines.length > mostLines };
+}
+
 export interface JsonToken {
   readonly kind: 'name' | 'string' | 'number' | 'word' | 'other';
   readonly text: string;
