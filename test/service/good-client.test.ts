@@ -96,6 +96,11 @@ describe('what may pass is tried again', () => {
     expect(server.requests).toHaveLength(4);
   });
 
+  it('and what fails in the end is of the same kind', async () => {
+    const { service } = await stub(after(Array<number>(9).fill(429)), { retries: 1 });
+    expect(await failureOf(service)).toMatchObject({ kind: 'rate-limited', status: 429 });
+  });
+
   it('a connection that is reset, or refused', async () => {
     const reset = await stub((request, response, nth) => {
       if (nth === 0) request.socket.resetAndDestroy();

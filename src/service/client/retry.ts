@@ -10,12 +10,8 @@ export class ComeBackError extends ServiceError {
   constructor(failure: LeadsError, waitMs: number, end: number) {
     // An absurd value may name a time that no calendar has.
     const time = end < 8.64e15 ? `at ${new Date(end).toISOString().replace(/\.\d+/, '')}` : 'later';
-    super(`${failure.message}; it asks to come back in ${formatDuration(waitMs)}`, {
-      hint: `try again ${time}`,
-      status: failure.status,
-      requestId: failure.requestId,
-      cause: failure,
-    });
+    const message = `${failure.message}; it asks to come back in ${formatDuration(waitMs)}`;
+    super(message, { ...failure.details, hint: `try again ${time}`, cause: failure });
     this.waitMs = waitMs;
   }
 }
@@ -112,11 +108,8 @@ export class Retries {
   #gaveUp(failure: LeadsError): LeadsError {
     if (this.#count === 0) return failure;
     const ErrorClass = failure instanceof DataError ? DataError : ServiceError;
-    const { status, requestId, details } = failure;
-    return new ErrorClass(`${failure.message} (tried ${this.#count + 1} times)`, {
-      ...{ hint: details.hint, status, requestId },
-      cause: failure,
-    });
+    const message = `${failure.message} (tried ${this.#count + 1} times)`;
+    return new ErrorClass(message, { ...failure.details, cause: failure });
   }
 }
 

@@ -16,7 +16,7 @@ it.each([
     say: (text: string) => said.push(text),
     showWait: (_wait: unknown, work: () => Promise<void>) => work(),
   };
-  const limited = new ServiceError('the service limits the rate (429)');
+  const limited = new ServiceError('the service limits the rate (429)', { kind: 'rate-limited' });
   let polls = 0;
   const poll = (): Promise<number> => {
     polls += 1;
