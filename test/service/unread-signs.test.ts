@@ -86,6 +86,11 @@ describe('one page is not taken for everything', () => {
     expect(await endOf(answer)).toContain('has 109 leads');
   });
 
+  it('but not where a truth or a list has the name of a count', async () => {
+    expect(await endOf({ body: { data: [], found: true } })).toContain('complete');
+    expect(await endOf({ body: { data, matched: ['109'] } })).not.toContain('109');
+  });
+
   it('where a redirect dropped the query', async () => {
     expect(await endOf({ body: data, location: '/api/leads/' })).toContain("drops the parameter 'limit'");
   });

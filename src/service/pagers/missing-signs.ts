@@ -188,10 +188,8 @@ const unreadSigns: Signs<ExaminedPage> = {
   },
   'DataTables, Algolia, Spring and others: counts under other names': ({ facts, met }) => {
     if (met === undefined) return undefined;
-    const counts = [...membersBeside(facts), ...plainHeaders(facts)].filter(({ plain }) =>
-      counting.test(plain),
-    );
-    const total = counts
+    const total = [...membersBeside(facts), ...plainHeaders(facts)]
+      .filter(({ plain, value }) => counting.test(plain) && ['number', 'string'].includes(typeof value))
       .map(({ value }) => Number(value))
       .find((count) => Number.isSafeInteger(count) && count > met);
     return total === undefined ? undefined : totalOutOfReach(total, met);
