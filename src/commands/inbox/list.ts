@@ -32,8 +32,10 @@ export async function run(options: InboxListOptions, context: Context): Promise<
   if (rows.length > 0) await writeTable(heads, rows, fit, context);
   if (list?.isEmpty === true) messages.say('no delivery matches');
   if (list?.hasMore === true) {
-    const end = new Date(list.oldest).toISOString();
-    messages.say(`older deliveries are not shown: --limit all, or --until ${end}`);
+    // Others may have arrived in the same millisecond: they are rather shown twice than never.
+    const end = list.oldest + 1;
+    const window = end === until ? '' : `, or --until ${new Date(end).toISOString()}`;
+    messages.say(`older deliveries are not shown: --limit all${window}`);
   }
   return 'done';
 }

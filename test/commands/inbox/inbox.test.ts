@@ -64,6 +64,32 @@ describe('leads inbox list', () => {
     expect((await run(home, 'list', '--verdict', 'x')).exitCode).toBe(2);
   });
 
+  it('names an end with which no older delivery of the same millisecond is passed over', async () => {
+    const home = freshHome();
+    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
+    for (const [leadId, ago] of [
+      ['old', 7],
+      ['b', 3],
+      ['c', 3],
+      ['new', 1],
+    ] as const) {
+      const delivery = deliveryOf(`{"id":"${leadId}"}`, { receivedAt: clock.now() - ago });
+      await inbox.take([{ leadId, delivery }]);
+    }
+    await inbox.close();
+    const list = async (limit: number, ...words: string[]) => {
+      const { stdout, stderr } = await run(home, 'list', '--json', '--limit', String(limit), ...words);
+      const ids = (JSON.parse(stdout) as { leadId: string }[]).map(({ leadId }) => leadId);
+      return { ids, stderr, end: /or (--until) (\S+)/.exec(stderr)?.slice(1) ?? [] };
+    };
+    const first = await list(2);
+    expect(first).toMatchObject({ ids: ['new', 'c'], end: ['--until', expect.stringContaining('.')] });
+    expect(await list(3, ...first.end)).toMatchObject({ ids: ['c', 'b', 'old'], end: [] });
+    const { end, stderr } = await list(1, ...first.end);
+    expect(end).toEqual([]);
+    expect(stderr).toContain('older deliveries are not shown: --limit all');
+  });
+
   it('draws rows that a spreadsheet does not run', async () => {
     const { stdout } = await run(await filled(), 'list', '--format', 'csv');
     expect(stdout).toContain(",'=c,");
