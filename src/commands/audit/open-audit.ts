@@ -108,10 +108,11 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
   const { clock, messages } = context;
   const open = async (warn: StoreOptions['warn']) => {
     const store = options.takeIn ? await openInbox({ location, clock, warn }) : undefined;
-    return { store, inbox: store ?? (await openInboxReader({ location, clock })) };
+    const inbox = store ?? (await openInboxReader({ location, clock }));
+    return { store, inbox, close: () => inbox.close() };
   };
   // Only a watch waits for a database that is started later.
-  const { store, inbox } =
+  const { store, inbox, close } =
     options.watch === undefined
       ? await open((warning) => messages.warn(noteText(warning)))
       : await openOnceThere(location, open, context);
@@ -122,7 +123,7 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
     undecidable: [],
     hasTimes: true,
     rejections: () => rejectionsIn(inbox, leadPlaceOf(settings, options.leadAt)),
-    close: () => inbox.close(),
+    close,
   };
 }
 

@@ -22,7 +22,7 @@ interface Meanwhile {
  * Opens an inbox whose database may be started later, and waits for it unless its URL says `wait=0`. Until the inbox is open, a
  * warning is printed once, however often opening is tried. Throws a failure that waiting cannot mend, and the signal's reason.
  */
-export async function openOnceThere<T>(
+export async function openOnceThere<T extends { close(): Promise<void> }>(
   location: InboxLocation,
   open: (warn: Warn) => Promise<T>,
   { clock, messages, signal }: Pick<Context, 'clock' | 'messages' | 'signal'>,
@@ -52,7 +52,10 @@ export async function openOnceThere<T>(
       }
       messages.say('the database answers');
     } finally {
-      await endMeanwhile?.();
+      await endMeanwhile?.().catch(async (error: unknown) => {
+        if (!(result instanceof DatabaseUnavailableError)) await result.close();
+        throw error;
+      });
     }
   }
   isOpen = true;
