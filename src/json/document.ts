@@ -16,7 +16,7 @@ export type Document =
 /**
  * Checks that a body is strict JSON in UTF-8, and loads it into the scanner. The value is `json[start, end)`, and `row` is
  * a copy of its row in the scanner, of use for an object alone. `detail` names the fault of the `subject`, and
- * quotes no more than a character, because a body may hold a secret. A number alone is refused: its end cannot be told from a cut.
+ * quotes no more than a character, because a body may hold a secret. A number at the very end is refused: it may have been cut.
  */
 export function readDocument(body: Uint8Array, subject = 'the body'): Document {
   const json = bufferOf(body);

@@ -38,6 +38,8 @@ describe('reading one lead', () => {
     ['', 'empty'],
     ['  ', 'empty'],
     ['null', 'not a JSON object'],
+    ['12', 'is not JSON'],
+    ['12\n', 'not a JSON object'],
     ['[{"id":1}]', 'not a JSON object'],
     ['nul', 'not JSON'],
     ['{"id":"a"', 'too early'],
