@@ -1,4 +1,5 @@
 import type { Capture } from '../../capture/capture.ts';
+import type { Context } from '../../context.ts';
 import { type ConfigError, describe } from '../../errors.ts';
 import { fixFlags } from '../../output/explanation.ts';
 import { formatDuration } from '../../time/time-text.ts';
@@ -34,7 +35,7 @@ export function examine(
   delivery: Delivery,
   secrets: ReadSecrets,
   times: CheckTimes,
-  platform: string,
+  context: Pick<Context, 'env' | 'platform'>,
 ): Verdict {
   const { scheme, keys, unreadable } = secrets;
   const { receivedAt } = delivery;
@@ -50,7 +51,7 @@ export function examine(
   const hasNoKey = firstUnreadable !== undefined && keys.length === 0;
   if (hasNoKey && !explanation.isMatch) throw firstUnreadable.error;
   const fault = verification.ok ? checkTimestamp(verification, scheme.toleranceMs, receivedAt) : verification;
-  return { ok: false, reason: fault.ok ? null : fault.reason, checks, ...explained(explanation, platform) };
+  return { ok: false, reason: fault.ok ? null : fault.reason, checks, ...explained(explanation, context) };
 }
 
 const headerCheck = ({ credentialHeaders }: Scheme): Check => ({
@@ -95,12 +96,16 @@ function checksOfRejection(
 
 function explained(
   { sentence, isMatch, fix, tried }: Explanation,
-  platform: string,
+  { env, platform }: Pick<Context, 'env' | 'platform'>,
 ): Pick<Report, 'wouldMatch' | 'explanation' | 'tried'> {
   if (sentence === undefined || !isMatch) return { wouldMatch: null, explanation: sentence ?? null, tried };
   const flags = fix === undefined ? undefined : fixFlags(fix, platform);
   const command = `${flags?.receiver ?? ''} ${flags?.capture ?? ''}`.trim();
-  return { wouldMatch: { what: sentence, fix: command === '' ? null : command }, explanation: null, tried };
+  const [variable] = /LEADS_WEBHOOK_[A-Z]+/.exec(command) ?? [];
+  const isMissing = variable !== undefined && !env[variable];
+  const remark = isMissing ? ` The fix reads ${variable}, which is not set: put the secret there.` : '';
+  const fixed = { what: sentence + remark, fix: command === '' ? null : command };
+  return { wouldMatch: fixed, explanation: null, tried };
 }
 
 /**

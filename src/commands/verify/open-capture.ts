@@ -32,7 +32,9 @@ export async function openCapture(
   context: Context,
 ): Promise<Capture> {
   const capture = await readSource(options, credentialHeaders, context);
-  const { header: headers, url = capture.url } = options;
+  const { header: headers, url = capture.url, entry = 1 } = options;
+  const isOneRequest = ['flags', 'a raw HTTP request', 'a curl command'].includes(capture.form);
+  if (isOneRequest && entry > 1) throw new UsageError(`--entry ${entry}: the capture holds 1`);
   const names = headers.map(([name]) => name.toLowerCase());
   const isReplaced = (name: string): boolean => names.includes(name.toLowerCase());
   const body = options.body === undefined ? undefined : await readBounded(options.body, 'the body', context);

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
 import { besideMark, styleFor } from '../../output/report.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { asksForAscii, sanitize, terminalWidth, wrap } from '../../output/terminal/terminal.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 
@@ -64,7 +65,7 @@ export async function printText(report: Report, head: string, context: Context):
   };
   const { ok, reason, wouldMatch, explanation, tried } = report;
   const sentence = wouldMatch?.what ?? explanation;
-  const count = tried > 0 ? ` (${tried} combinations tried)` : '';
+  const count = tried > 0 ? ` (${counted(tried, 'combination', 'combinations')} tried)` : '';
   const refusal =
     ok === null ? colours.yellow('cannot be shown') : colours.red(`not genuine: ${reason ?? ''}`);
   const lines = [

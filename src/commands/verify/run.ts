@@ -39,7 +39,7 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   const verdict =
     withheld.length > 0
       ? withheldVerdict(delivery, scheme, withheld)
-      : examine(delivery, secrets, times, context.platform);
+      : examine(delivery, secrets, times, context);
   const isWholeAndGenuine = verdict.ok === true && capture.body !== undefined;
   const policy = { ...secrets, ...leadPlaceOf(settings, options.leadAt) };
   const refusals = isWholeAndGenuine ? furtherRefusal(delivery, policy, settings) : [];

@@ -377,3 +377,14 @@ it('plain ASCII is drawn where the locale or TERM asks for it', async () => {
   }
   expect((await leads(argv, { env: { LANG: 'en_US.UTF-8' } })).stdout).toMatch(/^✗ token/m);
 });
+
+it('refuses --entry 2 of a capture that is one request', async () => {
+  const raw = fileOf('POST / HTTP/1.1\r\nHost: a\r\nx-webhook-token: s\r\n\r\n{"id":"1"}');
+  const curl = fileOf('curl https://a/ -H \'x-webhook-token: s\' -d \'{"id":"1"}\'');
+  const flags = ['--header', 'x-webhook-token: s', '--body', fileOf('{"id":"1"}')];
+  for (const capture of [[raw], [curl], flags]) {
+    expect((await leads(['verify', ...capture, '--token', 's', '--entry', '1'])).exitCode).toBe(0);
+    const { exitCode, stderr } = await leads(['verify', ...capture, '--token', 's', '--entry', '2']);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--entry 2: the capture holds 1')]);
+  }
+});

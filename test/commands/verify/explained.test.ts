@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { leads } from '../../support/run.ts';
 import { fileOf, hmac, secret, shellWords, verify, withFix } from './support.ts';
 
 interface Case {
@@ -265,6 +266,24 @@ describe('verify explains, with a fix that verifies when it is used:', () => {
     for (const part of [given.trim(), ...expectedOf(one)]) {
       expect(stdout + stderr + fixed.stdout + fixed.stderr).not.toContain(part);
     }
+  });
+
+  it('a token of the command line, by naming the variable that the fix reads where that is not set', async () => {
+    const argv = [
+      'verify',
+      '--header',
+      'x-webhook-token: secret',
+      '--body',
+      fileOf(body),
+      '--token',
+      'secret\n',
+    ];
+    const { stdout } = await leads(argv);
+    expect(stdout).toMatch(
+      /reads\s+LEADS_WEBHOOK_TOKEN,\s+which\s+is\s+not\s+set[^]*\(1\s+combination\s+tried\)\nfix: --token/,
+    );
+    const fromVariable = await leads(argv.slice(0, -2), { env: { LEADS_WEBHOOK_TOKEN: 'secret\n' } });
+    expect(fromVariable.stdout).not.toContain('is not set');
   });
 
   it('an old secret among several', async () => {
