@@ -58,10 +58,7 @@ export default command({
   arguments: { url: { help: 'of the receiver', type: receiverUrl, optional: true } },
   flags,
   everyday: ['token', 'scheme', 'secret', 'only', 'list', 'junit', 'json'],
-  exits: {
-    5: 'the receiver could not be reached',
-    7: 'a must fails, or with --strict a should',
-  },
+  exits: { 5: 'the receiver could not be reached', 7: 'a must fails, or with --strict a should' },
   output: [
     {
       what: 'one for each probe',

@@ -84,12 +84,7 @@ export const flags = {
       repeatable: true,
       help: 'change a field; the value is JSON, or a text',
     },
-    unset: {
-      value: 'path',
-      type: memberPath,
-      repeatable: true,
-      help: 'leave a field out',
-    },
+    unset: { value: 'path', type: memberPath, repeatable: true, help: 'leave a field out' },
     newId: { help: 'give each lead a new id' },
     repeat: { value: 'n', type: wholeNumber(1), default: '1', help: 'deliver each lead n times' },
   }),

@@ -22,12 +22,7 @@ const flags = {
     otherwise: 'status, category, source',
     help: 'count by these fields',
   },
-  bucket: {
-    value: 'unit',
-    type: oneOf(bucketUnits),
-    otherwise: 'by the span',
-    help: 'weeks from Monday',
-  },
+  bucket: { value: 'unit', type: oneOf(bucketUnits), otherwise: 'by the span', help: 'weeks from Monday' },
   inbox: {
     value: 'place',
     type: inboxFlags.inbox.type,
