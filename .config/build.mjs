@@ -26,7 +26,7 @@ const loadedTogether = {
     // `delivery` and `pull` import this module: in `delivery`, it would make every `pull` load that file.
     'lead/raw-lead',
   ],
-  delivery: ['commands/flags/delivery-flags', 'webhook/presets'],
+  delivery: ['commands/flags/delivery-flags', 'webhook/vendor-presets'],
   // A short command and an error print with these modules. Neither needs `pull`.
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [

@@ -12,7 +12,7 @@ import {
   skipSpace,
   unexpectedAfter,
 } from './bytes.ts';
-import { emptyPage, type Envelope, onlyArray, rivalArray } from './envelope.ts';
+import { emptyPage, type Envelope, onlyArray, rivalArray } from './page-envelope.ts';
 import {
   arrayTwice,
   invalidJson,

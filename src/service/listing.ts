@@ -4,7 +4,7 @@ import { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import { noteOtherStatus } from '../output/walk-notes.ts';
 import type { Service } from './client/service.ts';
-import { Doubts } from './doubts.ts';
+import { Completeness } from './completeness.ts';
 import { fetchPage, type PageSource } from './fetch-page.ts';
 import { PageSizes, pageUrl } from './page-request.ts';
 import { IncompleteError } from './listing-types.ts';
@@ -74,7 +74,7 @@ interface ReadPage {
 
 /**
  * A walk asks for the page that its pager names, yields the new leads, and shows the pager the answer, until the pager names an
- * end. `Readings` says whether the list moved meanwhile and must be read once more; `Doubts` says whether the end is believed.
+ * end. `Readings` says whether the list moved meanwhile and must be read once more; `Completeness` says whether the end is proven.
  */
 class Walk {
   readonly #source: PageSource;
@@ -82,7 +82,7 @@ class Walk {
   readonly #stats: ListingStats;
   readonly #sizes: PageSizes;
   readonly #readings: Readings;
-  readonly #doubts: Doubts;
+  readonly #completeness: Completeness;
   readonly #prefetch: Prefetch;
   /** Requests in flight at once; 1 for the rest of the walk once a page that was requested early did not fit. */
   #concurrency: number;
@@ -101,12 +101,12 @@ class Walk {
     this.#stats = stats;
     this.#sizes = new PageSizes(params, options);
     this.#readings = new Readings(ids, from);
-    this.#doubts = new Doubts(source, { ...options, seen: ids }, this.#readings, (isWanted) =>
+    this.#completeness = new Completeness(source, { ...options, seen: ids }, this.#readings, (isWanted) =>
       listsSome(service, options, isWanted),
     );
     this.#prefetch = new Prefetch((request) => source.open(source, request, this.#mayFail(request)));
     this.#concurrency = concurrency;
-    this.#pager = pagerFrom(params, this.#doubts.facts, from);
+    this.#pager = pagerFrom(params, this.#completeness.facts, from);
   }
 
   async *pages(): AsyncGenerator<Batch, Completion, undefined> {
@@ -156,7 +156,7 @@ class Walk {
           if (isSkipped && isEarly) return this.#dropEarly();
         }
         if (!isSkipped) {
-          this.#doubts.meet(records, isStart);
+          this.#completeness.meet(records, isStart);
           readings.add(records, isRetried);
         }
         const leads = tally.newRecords.slice(givenCount);
@@ -233,7 +233,7 @@ class Walk {
 
   /**
    * The pager decides first. Where records were inserted before what was read, its step is held and the start of the list is
-   * requested, which may show them. Then the readings may ask for another one, and the doubts may refuse the end.
+   * requested, which may show them. Then the readings may ask for another one, and the end may be refused.
    */
   async #stepAfter(answer: PagerAnswer): Promise<PageRequest | Completion> {
     const readings = this.#readings;
@@ -251,7 +251,7 @@ class Walk {
     if (step.kind === 'reread')
       step = this.#reread(step.pager, step.isRestart === true ? 'discarded' : 'broken off');
     if (step.kind === 'page') return this.#endOfBudget() ?? step;
-    return this.#doubts.reviewEnd(step, answer);
+    return this.#completeness.reviewEnd(step, answer);
   }
 
   #stepOfPager(answer: PagerAnswer): DirectStep {
@@ -268,7 +268,7 @@ class Walk {
       return;
     }
     const { request, facts, hints, isSkipped } = answer;
-    this.#doubts.record(answer);
+    this.#completeness.record(answer);
     if (facts.count === 0 && isOpaque(request.position)) this.#emptyPages += 1;
     if (this.#heldStep !== undefined) readings.endLook(answer);
     else if (isSkipped) readings.recordTotal(answer);
@@ -294,7 +294,7 @@ class Walk {
   #checkpointOf({ position, isProbe }: PageRequest): Position | undefined {
     if (isProbe === true || !this.#readings.isFirst || position.style === 'start') return undefined;
     const next = { ...position, size: this.#sizes.current, totals: this.#readings.totals };
-    return this.#doubts.storable(next, this.#stats.withoutId);
+    return this.#completeness.storable(next, this.#stats.withoutId);
   }
 }
 

@@ -4,7 +4,7 @@ import { holdsPerson } from '../lead/holds-person.ts';
 import { equalInConstantTime } from './crypto/signature.ts';
 import { type Delivery, headerValues } from './delivery.ts';
 import { type OtherDelivery, type Rejection, otherDelivery, rejection } from './delivery-answer.ts';
-import { handshakes } from './presets.ts';
+import { handshakes } from './vendor-presets.ts';
 import type { Handshake, Scheme } from './scheme.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
   unknownSchemePart,
   wrongSchemePart,
 } from './errors.ts';
-import { branded, type Preset, presets, schemeNames } from './presets.ts';
+import { branded, type Preset, presets, schemeNames } from './vendor-presets.ts';
 import type { Scheme } from './scheme.ts';
 import {
   type SchemeOptions,

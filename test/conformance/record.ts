@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { asymmetricKey } from '../../src/webhook/crypto/read-key.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
-import { type Preset, presets } from '../../src/webhook/presets.ts';
+import { type Preset, presets } from '../../src/webhook/vendor-presets.ts';
 import type { SchemeOptions } from '../../src/webhook/scheme-options.ts';
 import { Secret } from '../../src/secret.ts';
 import { delivered, type Headers, outgoing, sampleBody } from '../webhook/delivery.ts';

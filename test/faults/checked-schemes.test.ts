@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { probes } from '../../src/check/run-probes.ts';
 import { openInboxReader } from '../../src/inbox/open-inbox.ts';
-import { schemeNames } from '../../src/webhook/presets.ts';
+import { schemeNames } from '../../src/webhook/vendor-presets.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { freshHome } from '../support/run.ts';
 import { listenInEachTest } from '../commands/listen/support.ts';

@@ -2,7 +2,7 @@ import { described, describing } from '../support/described.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DataError } from '../../src/errors.ts';
-import type { Envelope } from '../../src/json/envelope.ts';
+import type { Envelope } from '../../src/json/page-envelope.ts';
 import { PageScan } from '../../src/json/page-scan.ts';
 import type { ArrayPlace } from '../../src/json/find-array.ts';
 import type { ScannedRecord } from '../../src/json/scanned-record.ts';

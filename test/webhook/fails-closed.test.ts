@@ -4,7 +4,7 @@ import { ConfigError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import { issueAuthority } from '../../src/tls/issue-certificate.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
-import { schemeNames } from '../../src/webhook/presets.ts';
+import { schemeNames } from '../../src/webhook/vendor-presets.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';

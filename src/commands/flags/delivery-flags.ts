@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
 import type { LeadAtNames } from '../../lead/refusals.ts';
 import type { OtherEvents } from '../../webhook/check-delivery.ts';
-import { schemeNames } from '../../webhook/presets.ts';
+import { schemeNames } from '../../webhook/vendor-presets.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
 import { headerValue, httpUrl, leadPointer, secret } from './flag-values.ts';
 

@@ -8,7 +8,7 @@ import { readDocument } from '../../json/document.ts';
 import { didYouMean } from '../../output/suggest.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
-import { schemeNames } from '../../webhook/presets.ts';
+import { schemeNames } from '../../webhook/vendor-presets.ts';
 import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
 import { readSecrets } from './flag-values.ts';

@@ -1,6 +1,6 @@
 import { settingKeys } from '../../config/setting-keys.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { handshakes, presets, vendorSecrets } from '../../webhook/presets.ts';
+import { handshakes, presets, vendorSecrets } from '../../webhook/vendor-presets.ts';
 import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 import { wrap } from '../../output/terminal/terminal.ts';
 import { type Row, shellLines, twoColumns } from './layout.ts';

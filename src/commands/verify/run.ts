@@ -6,7 +6,7 @@ import { ConfigError, DataError } from '../../errors.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { checkDelivery, type Policy } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
-import { schemeNames } from '../../webhook/presets.ts';
+import { schemeNames } from '../../webhook/vendor-presets.ts';
 import type { Key } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { leadPlaceOf, otherEventsOf } from '../flags/delivery-flags.ts';

@@ -1,7 +1,7 @@
 import { nearest } from '../../output/suggest.ts';
 import type { RejectReason } from '../../webhook/delivery-answer.ts';
 import type { CustomOptions, SchemeOptions } from '../../webhook/scheme-options.ts';
-import type { PresetName } from '../../webhook/presets.ts';
+import type { PresetName } from '../../webhook/vendor-presets.ts';
 import type { Lead } from './lead.ts';
 
 /** The name of a scheme; `leads help schemes` lists what each of them signs. */

@@ -1,5 +1,5 @@
 import { isObject, valueAt, type Json, membersOf, plainName, type Member } from '../../json/exact.ts';
-import type { Envelope } from '../../json/envelope.ts';
+import type { Envelope } from '../../json/page-envelope.ts';
 import type { RequestParams } from './request-params.ts';
 import * as names from './names.ts';
 

@@ -1,5 +1,5 @@
 import { type Delivery, headerValues } from '../delivery.ts';
-import { presets } from '../presets.ts';
+import { presets } from '../vendor-presets.ts';
 import type { Scheme } from '../scheme.ts';
 import { type CustomOptions, type SecretEncoding, timestampFormats } from '../scheme-options.ts';
 import { bodyForms } from './body-forms.ts';

@@ -2,7 +2,7 @@ import { ConfigError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Rejection } from '../delivery-answer.ts';
-import { schemeNames } from '../presets.ts';
+import { schemeNames } from '../vendor-presets.ts';
 import type { Authentic, Key, Scheme, Verifier } from '../scheme.ts';
 import { readSchemeDefinition, schemeNamed, withPublicUrl } from '../scheme-registry.ts';
 import { checkTimestamp, isPlausible } from '../timestamp.ts';

@@ -8,7 +8,7 @@ import { schemeFlags } from '../../../src/commands/flags/delivery-flags.ts';
 import type { Settings } from '../../../src/config/load-settings.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import { schemeNames } from '../../../src/webhook/presets.ts';
+import { schemeNames } from '../../../src/webhook/vendor-presets.ts';
 import { optionsOf } from '../../support/options.ts';
 import { freshHome, leads } from '../../support/run.ts';
 

@@ -4,7 +4,7 @@ import { type Flag, flagName, flagTerm, globalFlags } from '../../../src/command
 import { settingKeys } from '../../../src/config/setting-keys.ts';
 import { commands } from '../../../src/program.ts';
 import { leads } from '../../support/run.ts';
-import { presets, schemeNames, vendorSecrets } from '../../../src/webhook/presets.ts';
+import { presets, schemeNames, vendorSecrets } from '../../../src/webhook/vendor-presets.ts';
 
 /** Every command that there is, with the words that name it. */
 async function allCommands(): Promise<(readonly [path: readonly string[], spec: CommandSpec])[]> {

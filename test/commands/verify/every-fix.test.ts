@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { presets } from '../../../src/webhook/presets.ts';
+import { presets } from '../../../src/webhook/vendor-presets.ts';
 import { bodyForms } from '../../../src/webhook/explain/body-forms.ts';
 import {
   algorithms,

@@ -15,7 +15,7 @@ import {
   verify,
   type VerifyOptions,
 } from '../../../src/library/webhook.ts';
-import { schemeNames } from '../../../src/webhook/presets.ts';
+import { schemeNames } from '../../../src/webhook/vendor-presets.ts';
 import { vendors, whsec } from '../vendor-deliveries.ts';
 
 const body = '{"id":"lead_1","amount":9007199254740993,"contact":{"name":"Zoë"}}';

@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { presets } from '../../../src/webhook/presets.ts';
+import { presets } from '../../../src/webhook/vendor-presets.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../verify.ts';
 import { delivered, type Headers, outgoing } from '../delivery.ts';

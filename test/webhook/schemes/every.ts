@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { Secret } from '../../../src/secret.ts';
 import type { Key, Scheme } from '../../../src/webhook/scheme.ts';
-import { schemeNames } from '../../../src/webhook/presets.ts';
+import { schemeNames } from '../../../src/webhook/vendor-presets.ts';
 import type { SchemeOptions } from '../../../src/webhook/scheme-options.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 

@@ -27,7 +27,7 @@ interface ExpectedLeads {
  * - `#metBefore`: how many leads interrupted runs have met; undefined where that is not known
  * - `#isOnePage`: no answer but the first has brought fresh leads; `#isEmpty`: none has brought any
  */
-export class Doubts {
+export class Completeness {
   readonly facts: ListFacts;
   readonly #source: PageSource;
   readonly #options: ListingOptions;
