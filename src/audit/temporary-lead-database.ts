@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { messageOf, OutputError } from '../errors.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
 import { bytesOf, numberOf, textOf } from '../inbox/sql/row.ts';
@@ -76,8 +75,8 @@ export class LeadDatabase implements ReceivedLeads {
         this.size += insert.run(values).changes;
       }
     } catch (cause) {
-      throw new OutputError(`cannot keep the leads in a file in ${tmpdir()}: ${messageOf(cause)}`, {
-        hint: 'make space there, or name another directory in TMPDIR',
+      throw new OutputError(`cannot keep the leads in a temporary file: ${messageOf(cause)}`, {
+        hint: 'make space for temporary files, or name a directory for them in SQLITE_TMPDIR',
         cause,
       });
     }
