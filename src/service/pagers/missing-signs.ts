@@ -9,7 +9,7 @@ import { nextNames } from './names.ts';
 /**
  * `met`: different leads that the walk met; undefined where a total may count others, too. `isNextMissing`: the service names a next
  * page as a rule, and this answer names none. Then a cursor or token counts only if its name says "next" or "more": others may describe
- * the page itself.
+ * the page itself. And neither a setting nor a redirect is to blame: next pages were named, and came.
  */
 interface ExaminedPage {
   readonly params: RequestParams;

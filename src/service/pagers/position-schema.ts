@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
  * page numbers mean the same places with the same size only. `lacksRunBefore`: no lead of the earlier run that is asked for again had
  * come before this position. `totals`: leads `met` before it, and the number of all leads, by the `first` and the `last` answer so far.
  */
-const carriedAlong = {
+export const carriedAlong = {
   size: z.optional(z.int()),
   lacksRunBefore: z.optional(z.boolean()),
   totals: z.optional(z.object({ met: z.int(), first: z.int(), last: z.int() })),

@@ -1,9 +1,11 @@
 import type * as z from 'zod/mini';
 import { numberParams, timeParams } from './names.ts';
-import type { positionSchema } from './position-schema.ts';
+import type { carriedAlong, positionSchema } from './position-schema.ts';
 
 /** The place where a page begins: a plain JSON value that a checkpoint stores, and at which `listLeads` continues. */
 export type Position = Readonly<z.output<typeof positionSchema>>;
+
+type LeftOut = Record<keyof typeof carriedAlong | 'window', undefined>;
 
 export type NumberPosition = Extract<Position, { readonly style: 'page' | 'offset' }>;
 
@@ -11,8 +13,13 @@ export const start: Position = { style: 'start' };
 
 /** Equal for two positions that ask for the same page: what the walk only carries along is left out. */
 export function positionKey(position: Position): string {
-  const carriedAlong = { size: undefined, totals: undefined, window: undefined, lacksRunBefore: undefined };
-  return JSON.stringify({ ...position, ...carriedAlong });
+  const omitted: LeftOut = {
+    size: undefined,
+    totals: undefined,
+    lacksRunBefore: undefined,
+    window: undefined,
+  };
+  return JSON.stringify({ ...position, ...omitted });
 }
 
 /** A URL with such a parameter continues from an opaque mark: its page or offset is not the whole position. */
