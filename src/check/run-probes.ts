@@ -31,8 +31,8 @@ export interface ProbeReport {
  * Most probes prove nothing about a receiver that acknowledges no genuine lead, and with a wrong secret it passes every
  * probe that expects a refusal. So `validDelivery` runs first, even where it was not selected, unless nothing may be written.
  */
-export const withPrecondition = (selected: readonly Probe[], mayWrite: boolean): readonly Probe[] =>
-  !mayWrite || selected.includes(validDelivery) ? selected : [validDelivery, ...selected];
+export const withPrecondition = (selected: readonly Probe[], mayStore: boolean): readonly Probe[] =>
+  !mayStore || selected.includes(validDelivery) ? selected : [validDelivery, ...selected];
 
 /**
  * Runs `validDelivery` first: where its delivery is not acknowledged, all others are skipped. Then most probes run at the same time, and
@@ -93,7 +93,7 @@ const obstacles: Readonly<Record<Requirement, (session: CheckSession) => string 
 function obstacleTo({ requires = [], isHarmless = false }: Probe, session: CheckSession): string | undefined {
   const unmet = requires.map((requirement) => obstacles[requirement](session)).find((text) => text !== false);
   if (unmet !== undefined) return unmet;
-  if (session.mayWrite || isHarmless) return undefined;
+  if (session.mayStore || isHarmless) return undefined;
   return 'it stores leads: --allow-writes';
 }
 

@@ -30,7 +30,8 @@ export type AskOracle = (leadId: string) => Promise<number | string>;
 interface SessionOptions extends ExchangeOptions {
   readonly endpoint: Endpoint;
   readonly signer: Signer;
-  readonly mayWrite: boolean;
+  /** Whether the receiver may be sent genuine leads, which it stores. */
+  readonly mayStore: boolean;
   readonly runName: string;
   readonly oracle: AskOracle | undefined;
 }
@@ -48,7 +49,7 @@ interface DeliveryParts {
 export class CheckSession {
   readonly endpoint: Endpoint;
   readonly signer: Signer;
-  readonly mayWrite: boolean;
+  readonly mayStore: boolean;
   readonly clock: Clock;
   readonly wire: ExchangeOptions;
   readonly oracle: AskOracle | undefined;
@@ -57,10 +58,10 @@ export class CheckSession {
   readonly #connections = new Slots(10);
   #leadCount = 0;
 
-  constructor({ endpoint, signer, mayWrite, clock, timeoutMs, signal, oracle, runName }: SessionOptions) {
+  constructor({ endpoint, signer, mayStore, clock, timeoutMs, signal, oracle, runName }: SessionOptions) {
     this.endpoint = endpoint;
     this.signer = signer;
-    this.mayWrite = mayWrite;
+    this.mayStore = mayStore;
     this.clock = clock;
     this.wire = { timeoutMs, signal, clock };
     this.oracle = oracle;

@@ -103,6 +103,7 @@ function idLikeMembers(body: Json): string[] {
 export const idHint = ({ option }: IdField): string =>
   option === undefined ? '' : `; say with ${option} which field of a lead is its id`;
 
+/** Why no lead is taken at a pointer: its index would leave elements of the array out, or nothing is there. */
 export function pointerRefusal(
   fault: Extract<PatternSpans, { readonly kind: 'index' | 'nothing' }>,
   path: Path,

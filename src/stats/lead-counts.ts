@@ -46,7 +46,7 @@ export class LeadCounts {
     });
   }
 
-  get fullFacets(): readonly string[] {
+  get keysOfFullFacets(): readonly string[] {
     return this.#byFacet.filter(({ counts }) => counts.isFull).map(({ facet }) => facet.key);
   }
 }

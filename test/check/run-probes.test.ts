@@ -20,7 +20,7 @@ const session = (signal = new AbortController().signal): CheckSession =>
   new CheckSession({
     endpoint: endpointOf(new URL('http://127.0.0.1:1/'), { authorities: [], insecure: false }, undefined),
     signer: { scheme: unverified, key: undefined },
-    mayWrite: true,
+    mayStore: true,
     runName: 'test',
     clock: systemClock,
     timeoutMs: 50,

@@ -10,7 +10,7 @@ import {
   type ResolvedTarget,
   resolveTarget,
   whyNotAcknowledged,
-} from '../flags/resolve-target.ts';
+} from '../flags/delivery-target.ts';
 import type { OpenedReceived } from './received-file.ts';
 import type { RepairFlagOptions } from './command.ts';
 

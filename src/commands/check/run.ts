@@ -13,7 +13,7 @@ import { formatSeconds } from '../../time/time-text.ts';
 import { readBaseline, rejectForeignFile, writeBaselineFile, writeJunitFile } from './result-files.ts';
 import { runCommand } from '../../receiver/targets/exec.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
-import { resolveTarget } from '../flags/resolve-target.ts';
+import { resolveTarget } from '../flags/delivery-target.ts';
 import type { CheckOptions } from './command.ts';
 
 export async function run(options: CheckOptions, context: Context): Promise<Outcome> {
@@ -37,7 +37,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   const print = options.format === 'json' ? printReportJson : printReportText;
   await print(report, context);
   if (junit !== undefined) await writeJunitFile(junit, junitSuite('leads check', report));
-  if (!checked.session.mayWrite) {
+  if (!checked.session.mayStore) {
     context.messages.note(
       'writes',
       'no genuine lead was sent, so a wrong token or secret here goes unseen; --allow-writes runs the rest',
@@ -66,14 +66,14 @@ async function checkReceiver(
   const session = new CheckSession({
     endpoint,
     signer,
-    mayWrite: target.isLocal || options.allowWrites,
+    mayStore: target.isLocal || options.allowWrites,
     runName: randomRunName(random),
     clock,
     timeoutMs,
     signal,
     oracle: options.oracle === undefined ? undefined : commandOracle(options.oracle, context),
   });
-  const reports = await runWithProgress(withPrecondition(selected, session.mayWrite), session, context);
+  const reports = await runWithProgress(withPrecondition(selected, session.mayStore), session, context);
   const trust = { caFile: target.caFile, insecure: target.trust.insecure };
   return { reports, session, trust, startedAt };
 }

@@ -21,8 +21,8 @@ export const limit: ValueType<number> = {
 };
 
 /**
- * A time that is resolved when the command runs, since the declaration of a flag has neither clock nor settings. `at` takes the
- * current time and returns the typed one, in milliseconds since the epoch.
+ * A time, or a half-open stretch of it, that is resolved when the command runs, since the declaration of a flag has neither clock nor
+ * settings. `at` takes the current time and returns the typed one; both in milliseconds since the epoch.
  */
 interface TypedTime<T> {
   readonly text: string;
@@ -48,7 +48,6 @@ export const pointInTime = typedTime(
   'a point in time: a date such as 2026-01-31, a date-time, today, yesterday, now, or a duration such as 7d',
 );
 
-/** A whole day, week, month or year, half-open. */
 export const stretch = typedTime(
   parseStretch,
   'a stretch of time: 2026-10, 2026-W42, 2026-10-31, yesterday, last-week, last-month or last-year',

@@ -32,7 +32,7 @@ export async function run(options: InboxListOptions, context: Context): Promise<
   if (rows.length > 0) await writeTable(heads, rows, fit, context);
   if (list?.isEmpty === true) messages.say('no delivery matches');
   if (list?.hasMore === true) {
-    // Others may have arrived in the same millisecond: they are rather shown twice than never.
+    // More may have arrived in the same millisecond than the limit lets show: rather twice than never.
     const end = list.oldest + 1;
     const window = end === until ? '' : `, or --until ${new Date(end).toISOString()}`;
     messages.say(`older deliveries are not shown: --limit all${window}`);

@@ -13,7 +13,7 @@ import { claimMsFor } from '../../receiver/forward-worker.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
-import { resolveTarget } from '../flags/resolve-target.ts';
+import { resolveTarget } from '../flags/delivery-target.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 import type { InspectOptions } from './command.ts';
 import { servePage } from './serve-page.ts';

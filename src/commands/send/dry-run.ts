@@ -5,7 +5,7 @@ import { sanitize } from '../../output/terminal/terminal.ts';
 import type { outgoingDeliveries } from '../../sender/sender.ts';
 import { type Signer, signRequest } from '../../sender/sign-request.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import type { ResolvedTarget } from '../flags/resolve-target.ts';
+import type { ResolvedTarget } from '../flags/delivery-target.ts';
 import type { SendOptions } from './command.ts';
 
 export interface Sending {

@@ -6,7 +6,7 @@ import { testIdPrefixes } from '../../lead/raw-lead.ts';
 import { leadText, outline } from '../../sandbox/data/generate-lead.ts';
 import { hashText } from '../../sandbox/data/seeded-random.ts';
 import { type LeadSource, randomName, type SourceLead } from '../../sender/sender.ts';
-import type { ResolvedTarget } from '../flags/resolve-target.ts';
+import type { ResolvedTarget } from '../flags/delivery-target.ts';
 import type { SendOptions } from './command.ts';
 import { leadsOfFile } from './lead-file.ts';
 

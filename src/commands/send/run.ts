@@ -13,7 +13,7 @@ import {
   type ResolvedTarget,
   resolveTarget,
   whyNotAcknowledged,
-} from '../flags/resolve-target.ts';
+} from '../flags/delivery-target.ts';
 import { attemptPrinter, sendSummary } from './print-attempts.ts';
 import type { SendOptions } from './command.ts';
 import { printRequests, type Sending } from './dry-run.ts';

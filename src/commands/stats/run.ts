@@ -30,8 +30,8 @@ export async function run(options: StatsOptions, context: Context): Promise<Outc
   return checked.every(({ holds }) => holds) ? 'done' : 'problems';
 }
 
-function noteFullFacets({ fullFacets }: LeadCounts, messages: Context['messages']): void {
-  for (const key of fullFacets) {
+function noteFullFacets({ keysOfFullFacets }: LeadCounts, messages: Context['messages']): void {
+  for (const key of keysOfFullFacets) {
     const bounds = `those that came after the first ${grouped(mostValues)}, or ${Math.floor(mostText / 1e6)} million characters, are counted as (other)`;
     messages.note(`full ${key}`, `'${key}' has too many different values to count each: ${bounds}`);
   }

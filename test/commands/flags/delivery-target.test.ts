@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { resolveTarget } from '../../../src/commands/flags/resolve-target.ts';
+import { resolveTarget } from '../../../src/commands/flags/delivery-target.ts';
 import { receiverUrl, type TrustOptions } from '../../../src/commands/flags/delivery-flags.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
