@@ -71,10 +71,11 @@ export class Spool<T> {
     const text = this.#linesInMemory.map((line) => `${line}\n`).join('');
     this.#linesInMemory = [];
     this.#lengthInMemory = 0;
-    await withOutputErrors(tmpdir(), async () => {
+    const append = async (): Promise<void> => {
       this.#file ??= await openUnlinked();
       await this.#file.writeFile(text);
-    });
+    };
+    await withOutputErrors(tmpdir(), append, 'TMPDIR');
   }
 }
 

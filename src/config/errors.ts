@@ -1,11 +1,12 @@
 import { ConfigError, UsageError } from '../errors.ts';
+import { unreadable } from '../files/errors.ts';
 import { loginCommand, updateLeads } from '../front.ts';
 
 const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
 
-export const configUnreadable = (path: string, code: string, cause: unknown) =>
-  new ConfigError(`cannot read the configuration file ${path}: ${code}`, {
-    hint: code === 'EACCES' ? 'it must belong to you' : undefined,
+export const configUnreadable = (path: string, cause: NodeJS.ErrnoException) =>
+  new ConfigError(unreadable(`the configuration file ${path}`, cause), {
+    hint: cause.code === 'EACCES' ? 'it must belong to you' : 'name another directory with LEADS_CONFIG_DIR',
     cause,
   });
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ConfigError, messageOf } from '../errors.ts';
+import { ConfigError } from '../errors.ts';
+import { systemReason } from '../files/errors.ts';
 import type { Host } from '../host.ts';
 import { Secret } from '../secret.ts';
 import { formatDuration } from '../time/time-text.ts';
@@ -55,7 +56,7 @@ function faultOf(failure: ExecFailure, timeoutMs: number): string {
   // `runKeyCommand` has thrown for an interruption, so only the time limit can have killed the program.
   if (killed === true && code === null) return `it did not end within ${formatDuration(timeoutMs)}`;
   if (typeof signal === 'string') return `ended by ${signal}`;
-  return `it cannot be run: ${code ?? messageOf(failure)}`;
+  return `it cannot be run: ${code === 'ENOENT' ? 'there is no such program' : systemReason(failure)}`;
 }
 
 const keyCommandFailed = (program: string, fault: string): ConfigError =>

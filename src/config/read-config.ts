@@ -32,9 +32,9 @@ export function readConfigFile(configDir: string): ConfigFile {
     return parseConfig(readFileSync(path, 'utf8'), path);
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { config: {}, unknownPaths: [] };
-    throw configUnreadable(path, code ?? String(cause), cause);
+    const failure = cause as NodeJS.ErrnoException;
+    if (failure.code === 'ENOENT') return { config: {}, unknownPaths: [] };
+    throw configUnreadable(path, failure);
   }
 }
 

@@ -1,7 +1,7 @@
 import { ConfigError, DataError, InterruptedError, messageOf, OutputError } from '../errors.ts';
 import { updateLeads } from '../front.ts';
 
-const writeFailures: Readonly<Record<string, string>> = {
+const systemFailures: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the device',
   EDQUOT: 'the disk quota is used up',
   EIO: 'I/O error',
@@ -30,7 +30,7 @@ type SystemError = Pick<NodeJS.ErrnoException, 'code'> & Partial<Error>;
 
 export function cannotWrite(path: string, cause: SystemError, dirVariable?: string) {
   const { code = '', message = code } = cause;
-  return new OutputError(`cannot write ${path}: ${writeFailures[code] ?? message}`, {
+  return new OutputError(`cannot write ${path}: ${systemFailures[code] ?? message}`, {
     hint: writeHints[code] ?? (dirVariable && `set ${dirVariable} to a directory that can be written`),
     cause: cause instanceof Error ? cause : undefined,
   });
@@ -61,11 +61,16 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 const readFailures: Readonly<Record<string, string>> = {
+  ...systemFailures,
   ENOENT: 'there is no such file',
   EACCES: 'it is not readable for this user',
-  EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of its path is not a directory',
+  Z_BUF_ERROR: 'the file is cut off',
+  Z_DATA_ERROR: 'its compressed data is damaged',
 };
+
+/** Why the system refused, in words where it gave a known code. */
+export const systemReason = (cause: unknown): string =>
+  systemFailures[(cause as NodeJS.ErrnoException).code ?? ''] ?? messageOf(cause);
 
 export function unreadable(source: string, cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;

@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.ts';
-import { unreadable } from '../files/errors.ts';
+import { systemReason, unreadable } from '../files/errors.ts';
 import type { Front } from '../front.ts';
 
 export type PemOption = 'cert' | 'key';
@@ -59,7 +59,7 @@ export const unusableCertificate = (path: string, reason: string, cause: unknown
   new ConfigError(`${path} cannot be used for TLS: ${reason}`, { option: 'cert', cause });
 
 export const inaccessibleAuthority = (directory: string, cause: Error) =>
-  new ConfigError(`the local certificates in ${directory} cannot be used: ${cause.message}`, {
+  new ConfigError(`the local certificates in ${directory} cannot be used: ${systemReason(cause)}`, {
     hint: (front) => `set LEADS_DATA_DIR to a directory that can be written, or give ${bothOptions(front)}`,
     cause,
   });

@@ -17,7 +17,7 @@ import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findPaths } from '../../src/config/directories.ts';
 import { binary, environment } from '../support/listen-process.ts';
-import { freshHome, homeWith } from '../support/run.ts';
+import { freshHome, homeWith, leads } from '../support/run.ts';
 import { asStranger, canBeStranger, stranger } from '../support/stranger.ts';
 
 const configure = (home: string, setting: string, value: string) =>
@@ -26,6 +26,17 @@ const configure = (home: string, setting: string, value: string) =>
     reject: false,
     stdin: 'ignore',
   });
+
+it.each(['a directory', 'below a file'])('says what is wrong where the configuration is %s', async (kind) => {
+  const home = freshHome();
+  if (kind === 'a directory')
+    mkdirSync(join(home, 'config', 'config.json'), { recursive: true, mode: 0o700 });
+  else writeFileSync(join(home, 'config'), '');
+  const { exitCode, stderr } = await leads(['list'], { home });
+  expect(exitCode).toBe(3);
+  const reason = kind === 'a directory' ? 'it is a directory' : 'a part of its path is not a directory';
+  expect(stderr).toMatch(new RegExp(`config.json: ${reason}\nhint: .*LEADS_CONFIG_DIR\n$`));
+});
 
 it('the configuration is replaced and not written over', async () => {
   const home = homeWith({});

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, it, onTestFinished } from 'vitest';
@@ -47,6 +47,34 @@ it.runIf(canBeStranger).each<[exitCodes: readonly number[], says: RegExp, words:
   expect(stderr).not.toContain('a bug in leads');
   expect(stdout + stderr).toMatch(says);
   expect(exitCodes).toContain(exitCode);
+});
+
+it.each<[exitCode: number, words: readonly string[]]>([
+  [8, ['demo']],
+  [3, [...receiver, '--token', 's', '--for', '100ms']],
+])('ends with %i and names TMPDIR where that is missing: leads %j', async (exitCode, words) => {
+  const env = { ...process.env, TMPDIR: '/no/such/place' };
+  const run = await execa(process.execPath, [binary, ...words], { env, reject: false, stdin: 'ignore' });
+  expect(run).toMatchObject({
+    exitCode,
+    stderr: expect.stringMatching(/^error: .*\/no\/such\/place: no such directory\nhint: .*TMPDIR/) as string,
+  });
+});
+
+/** Root without the right to read what its mode forbids. */
+const asOwner =
+  userInfo().uid === 0 ? ['setpriv', '--inh-caps=-all', '--bounding-set=-dac_override,-dac_read_search'] : [];
+
+it.runIf(canBeStranger || userInfo().uid !== 0).each([
+  ['inbox', 'list', '--inbox'],
+  [...receiver, '--token', 's', '--for', '100ms', '--inbox'],
+])('says that it may not read an inbox: leads %s %s', async (...words) => {
+  const path = join(mkdtempSync(join(tmpdir(), 'leads-closed-')), 'inbox.db');
+  writeFileSync(path, 'SQLite', { mode: 0o000 });
+  const [program = '', ...rest] = [...asOwner, process.execPath, binary, ...words, path];
+  const { exitCode, stderr } = await execa(program, rest, { reject: false, stdin: 'ignore' });
+  expect(stderr).toContain(`error: cannot open the inbox ${path}: permission denied\n`);
+  expect(exitCode).toBe(3);
 });
 
 it.runIf(canBeStranger)(

@@ -13,7 +13,8 @@ export async function run(_: unknown, context: Context): Promise<Outcome> {
   await loadLibsql();
   const printer = await createTourPrinter(context);
   const startedAt = context.clock.now();
-  const directory = await withOutputErrors(tmpdir(), () => mkdtemp(join(tmpdir(), 'leads-demo-')));
+  const makeDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'leads-demo-'));
+  const directory = await withOutputErrors(tmpdir(), makeDirectory, 'TMPDIR');
   const running: LeadsProcess[] = [];
   let isInterrupted = false;
   try {

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
+import { withOutputErrors } from '../../files/errors.ts';
 import {
   type InspectServer,
   type InspectServerOptions,
@@ -70,7 +71,8 @@ async function openBrowser(
     messages.note('open', 'there is no browser here: open the address yourself');
     return () => Promise.resolve();
   }
-  const folder = await mkdtemp(join(tmpdir(), 'leads-inspect-'));
+  const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'leads-inspect-'));
+  const folder = await withOutputErrors(tmpdir(), makeFolder, 'TMPDIR');
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const file = join(folder, 'inspect.html');
   await writeFile(file, redirectPage(url), { flag: 'wx', mode: 0o600 });

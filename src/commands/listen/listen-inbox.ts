@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, DataError, messageOf, noteText } from '../../errors.ts';
+import { systemReason } from '../../files/errors.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';
@@ -179,7 +180,7 @@ async function createTemporaryInbox(): Promise<string> {
   try {
     return join(await mkdtemp(join(parent, 'leads-inbox-')), 'inbox.db');
   } catch (cause) {
-    throw new ConfigError(`cannot make an inbox in ${parent}: ${messageOf(cause)}`, {
+    throw new ConfigError(`cannot make an inbox in ${parent}: ${systemReason(cause)}`, {
       hint: 'name another directory in TMPDIR, or an inbox with --inbox',
       cause,
     });

@@ -60,6 +60,7 @@ export async function openReadOnly(path: string): Promise<Database> {
   };
   try {
     if (!statSync(path).isFile()) throw notAFile(path);
+    accessSync(path, constants.R_OK);
     try {
       return open(readOnlyUrl(path));
     } catch (error) {
@@ -85,6 +86,7 @@ function makeFile(path: string): void {
   if (stats === undefined) closeSync(openSync(path, 'a', 0o600));
   // A device would get the mode 0600, and a log beside it.
   else if (!stats.isFile()) throw notAFile(path);
+  else accessSync(path, constants.R_OK);
 }
 
 /** Marks the file as an inbox (the bytes of "lead"), so that another program's database is never written to. */

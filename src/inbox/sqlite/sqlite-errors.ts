@@ -1,4 +1,5 @@
-import { ConfigError, DataError, messageOf } from '../../errors.ts';
+import { ConfigError, DataError } from '../../errors.ts';
+import { systemReason } from '../../files/errors.ts';
 import {
   cannotOpenInbox,
   cannotReadInbox,
@@ -53,7 +54,7 @@ export function faultOf(path: string, error: unknown): StoreFault {
   if (error instanceof FileFault) return error;
   if (isDamage(error)) return { message: 'the database is damaged', hint: saveDamaged(path) };
   const [, code = ''] = /^SQLITE_([A-Z]+)/.exec(sqliteCode(error)) ?? [];
-  return faults[code] ?? { message: messageOf(error) };
+  return faults[code] ?? { message: systemReason(error) };
 }
 
 export const cannotWrite = (inbox: string, cause: unknown) =>

@@ -867,7 +867,7 @@ describe('leads audit --received', () => {
     const cut = gzipSync('"a"').subarray(0, -9);
     writeFileSync(join(home, 'cut.gz'), cut);
     expect((await audit(['--received', join(home, 'cut.gz')])).stderr).toMatch(
-      /^error: cannot read the leads in .*cut/,
+      /^error: cannot read the leads in .*: the file is cut off\n/,
     );
   });
 

@@ -101,8 +101,12 @@ describe('api-key-command', () => {
       ['printf', 'a\\nb\\n'],
       /gave no key: what it printed is empty, or holds characters/,
     ],
-    ['prints without end', ['yes'], /gave no key: it cannot be run: ERR_CHILD_PROCESS_STDIO_MAXBUFFER\n/],
-    ['does not exist', ['/no/such/program', 'secret-argument'], /gave no key: it cannot be run: ENOENT\n/],
+    ['prints without end', ['yes'], /gave no key: it cannot be run: stdout maxBuffer length exceeded\n/],
+    [
+      'does not exist',
+      ['/no/such/program', 'secret-argument'],
+      /gave no key: it cannot be run: there is no such program\n/,
+    ],
   ])('one that %s is exit 3', async (_, command, message) => {
     const service = await serviceOf(new Set());
     const home = await homeWith(command, service.url);

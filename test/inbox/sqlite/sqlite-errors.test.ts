@@ -22,6 +22,7 @@ test.each([
   ],
   ['SQLITE_IOERR_WRITE', 'I/O error', undefined],
   ['SQLITE_CANTOPEN', 'it cannot be opened', 'check that the directory exists and is writable'],
+  ['EACCES', 'permission denied', undefined],
   ['SQLITE_CONSTRAINT', 'as SQLite says it', undefined],
 ])('%s says why nothing was stored, and what to do', (code, reason, hint) => {
   const error = cannotWrite('/data/i.db', failed(code));
