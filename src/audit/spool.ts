@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withOutputErrors } from '../files/errors.ts';
-import { linesOf } from '../files/read.ts';
+import { chunksOf, linesIn } from '../files/read.ts';
 import { utf8 } from '../json/bytes.ts';
 import type { Finding, LeadClass } from './classify-lead.ts';
 
@@ -56,7 +56,7 @@ export class Spool<T> {
       return;
     }
     await this.#appendToFile();
-    for await (const lines of linesOf(this.#file)) {
+    for await (const lines of linesIn(chunksOf(this.#file, 0))) {
       for (const { bytes } of lines) yield this.#decode(JSON.parse(utf8(bytes)));
     }
   }

@@ -20,9 +20,7 @@ export function parseBaseUrl(text: string): URL {
   const url = httpUrlOf(text);
   if (url === undefined) throw invalidBaseUrl(withoutPassword(text));
   if (hasCredentials(url)) throw baseUrlWithPassword();
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw baseUrlInPlainHttp(url.origin);
-  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) throw baseUrlInPlainHttp(url.origin);
   return url;
 }
 
@@ -35,7 +33,8 @@ export function withoutPassword(text: string): string {
   return url !== undefined && !hasCredentials(url) ? text : text.replace(/^([a-z]+:\/\/)?.*@/is, '$1…@');
 }
 
-function httpUrlOf(text: string): URL | undefined {
+/** Returns what a person typed as a URL of HTTP; undefined for any other text. */
+export function httpUrlOf(text: string): URL | undefined {
   const whole = withProtocol(text);
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined;

@@ -42,8 +42,11 @@ export const configInvalid = (path: string, keyPath: readonly string[]) =>
     { hint: 'repair it with an editor; leads does not overwrite it' },
   );
 
-export const invalidBaseUrl = (url: string) =>
-  new ConfigError(`the base URL '${url}' is not a URL that starts with https://`);
+export function invalidBaseUrl(url: string) {
+  const port = Number(/(?:^|:)(\d{5,})(?=[/?#]|$)/.exec(url)?.[1]);
+  const fault = port > 65_535 ? 'names a port above 65535' : 'is not a URL that starts with https://';
+  return new ConfigError(`the base URL '${url}' ${fault}`);
+}
 
 export const baseUrlWithPassword = () =>
   new ConfigError('the base URL holds a user name or password', {
@@ -62,6 +65,7 @@ export const noBaseUrl = (profile: string) =>
 
 export const noApiKey = (profile: string) =>
   new ConfigError(`no API key is stored${inProfile(profile)}`, {
+    kind: 'no-api-key',
     hint: `run '${loginCommand(profile)}', or set LEADS_API_KEY`,
   });
 

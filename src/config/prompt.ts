@@ -1,11 +1,9 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { unreadable } from '../files/errors.ts';
-import { readInput } from '../files/read.ts';
 import { ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
-import { parseSecret, textOfSecret } from './value-types.ts';
+import { parseSecret, readSecretText } from './value-types.ts';
 
 type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;
 
@@ -52,12 +50,9 @@ export function ask(
 
 /** Reads a secret from a file, or from stdin for `-`, without white space around it. Throws for an empty or broken one. */
 export async function secretFromFile(path: string, label: string, context: PromptContext): Promise<Secret> {
-  const bytes = await readInput(
-    path,
-    context.stdin,
-    (cause) => new ConfigError(unreadable(`the ${label} from ${path}`, cause), { cause }),
-  );
-  return parseSecret(textOfSecret(bytes, `the ${label} from ${path}`), label);
+  const text = await readSecretText(path, context.stdin, label);
+  if (path !== '-' && text.trim() === '') throw new ConfigError(`the ${label} in ${path} is empty`);
+  return parseSecret(text, label);
 }
 
 /** Asks for a secret on a terminal, hidden, and reads stdin to its end otherwise. */

@@ -59,9 +59,7 @@ function secureAgainstOthers(path: string, mode: number): void {
     tighten(path, stat, mode, uid);
     return;
   }
-  if (uid !== undefined && ![0, uid].includes(stat.uid)) {
-    throw configOfAnotherUser(path);
-  }
+  if (uid !== undefined && ![0, uid].includes(stat.uid)) throw configOfAnotherUser(path);
   const target = statSync(path, { throwIfNoEntry: false });
   // Others may own what a link leads to, and a directory behind a link may have other uses.
   if (target?.isFile() === true && target.uid === uid) tighten(path, target, mode, uid);

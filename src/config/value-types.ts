@@ -1,3 +1,6 @@
+import type { Readable } from 'node:stream';
+import { unreadable } from '../files/errors.ts';
+import { readInput } from '../files/read.ts';
 import { Secret } from '../secret.ts';
 import { formatPointer, parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
@@ -123,14 +126,19 @@ export const duration: ValueType<number> = {
   expected: 'a duration such as 500ms, 30s, 5m, 2h or 7d',
 };
 
-/** Milliseconds, more than none: between two polls, or until a time-out. */
-export const interval: ValueType<number> = {
+const durationFrom = (minMs: number, expected: string): ValueType<number> => ({
   parse: (typed) => {
     const ms = parseDuration(typed) ?? 0;
-    return ms > 0 ? ms : undefined;
+    return ms >= minMs ? ms : undefined;
   },
-  expected: 'a duration above zero such as 500ms, 30s, 5m, 2h or 7d',
-};
+  expected,
+});
+
+/** Milliseconds, more than none: between two polls, or until a time-out. */
+export const interval = durationFrom(1, 'a duration above zero such as 500ms, 30s, 5m, 2h or 7d');
+
+/** Milliseconds between two polls: a service is not asked more often than once a second. */
+export const pollInterval = durationFrom(1000, 'a duration of a second or more, such as 30s, 5m or 2h');
 
 export const timeZone: ValueType<string> = {
   parse: (typed) => (typed === '' ? undefined : zoneNamed(typed)),
@@ -145,17 +153,25 @@ export function parseSecret(text: string, label: string): Secret {
   return new Secret(word);
 }
 
+/** Reads a secret from a file, or from stdin for `-`. Throws a `ConfigError` where that cannot be read, or is no text. */
+export async function readSecretText(file: string, stdin: Readable, label: string): Promise<string> {
+  const place = `the ${label} ${file === '-' ? 'from stdin' : `in ${file}`}`;
+  const errorFor = (cause: unknown): Error => new ConfigError(unreadable(place, cause), { cause });
+  return textOfSecret(await readInput(file, stdin, errorFor), place);
+}
+
 /**
  * Returns the secret in a file, without the byte order mark and the line break that an editor adds. Throws a `ConfigError` for
  * UTF-16, which PowerShell writes: its bytes would make another secret.
  */
 export function textOfSecret(bytes: Uint8Array, secretName: string): string {
-  const [first, second] = bytes;
-  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  if (isUtf16 || bytes.includes(0)) {
+  const hasMark = /^(fffe|feff)/.test(Buffer.from(bytes.subarray(0, 2)).toString('hex'));
+  const isZeroAt = (parity: number) => bytes.every((byte, i) => i % 2 !== parity || byte === 0);
+  if (hasMark || (bytes.length > 1 && (isZeroAt(0) || isZeroAt(1)))) {
     throw new ConfigError(`${secretName} is UTF-16 text`, {
       hint: 'write it as UTF-8, in PowerShell with Set-Content -Encoding utf8 -NoNewline',
     });
   }
+  if (bytes.includes(0)) throw new ConfigError(`${secretName} holds a NUL character, which no secret has`);
   return new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
 }

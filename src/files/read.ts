@@ -7,12 +7,6 @@ import { createGunzip } from 'node:zlib';
 export const maxChunkBytes = 256 * 1024;
 const newline = 0x0a;
 
-export async function* linesOf(
-  file: FileHandle,
-): AsyncGenerator<readonly { readonly bytes: Uint8Array }[], void, undefined> {
-  yield* linesIn(chunksOf(file, 0));
-}
-
 /** Yields the lines that end in each chunk, without line ends. Such a batch is valid until the next one is requested. */
 export async function* linesIn(
   chunks: AsyncIterable<Uint8Array>,

@@ -65,6 +65,16 @@ describe('leads login', () => {
     expect(stderr).toMatch(/^API key: \nerror: no API key was given\n/);
   });
 
+  it('says that a port is too large, and which file of a key is empty', async () => {
+    const large = await leads(['login', '--base-url', 'http://127.0.0.1:99999/x'], { stdin: 'k' });
+    expect(large).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining("99999/x' names a port above 65535\n") as string,
+    });
+    const empty = await leads(['login', '--base-url', baseUrl, '--api-key-file', '/dev/null']);
+    expect(empty).toMatchObject({ exitCode: 3, stderr: 'error: the API key in /dev/null is empty\n' });
+  });
+
   it('takes the line end of a key in the environment as none, and refuses one that no header can hold', async () => {
     const asked = (value: string) =>
       leads(['list', '--json'], { env: { LEADS_BASE_URL: baseUrl, LEADS_API_KEY: value } });

@@ -12,6 +12,11 @@ it.each([
   expect(textOfSecret(Buffer.from(text), 'the token')).toBe(secret);
 });
 
+it('takes a single NUL for no UTF-16', () => {
+  const bytes = Buffer.from('sand\0box');
+  expect(() => textOfSecret(bytes, 'the token')).toThrow('the token holds a NUL character');
+});
+
 it.each([
   ['with a mark', Buffer.from('\ufeffsecret', 'utf16le')],
   ['with a mark, big-endian', Buffer.from('\ufeffsecret', 'utf16le').swap16()],

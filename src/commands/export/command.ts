@@ -1,8 +1,14 @@
-import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import {
+  duration,
+  oneOf,
+  pollInterval,
+  text,
+  type ValueType,
+  wholeNumber,
+} from '../../config/value-types.ts';
 import { type RecordFormat, recordFormats } from '../../output/records/record-types.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { pollInterval } from '../flags/flag-values.ts';
 import { acceptIncompleteFlag, fieldsFlag, filterFlags, formatFlags } from '../flags/shared-flags.ts';
 
 /** A letter, a digit, a quote or a space would be taken for a part of a cell. */

@@ -4,7 +4,7 @@ import { appendDurably, sha256From } from '../../files/append-durably.ts';
 import { withOutputErrors } from '../../files/errors.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { PartialFile } from '../../files/partial.ts';
-import { linesOf } from '../../files/read.ts';
+import { chunksOf, linesIn } from '../../files/read.ts';
 import { renameDurably, syncDirectory } from '../../files/replace.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
@@ -115,7 +115,7 @@ async function convert(
     const compressed = options.gzip ? gzipSink(sink) : sink;
     const writerOptions = { ...writerOptionsOf(plan), header, byteOrderMark: options.bom && header };
     const records = await recordWriter(options.format, compressed, writerOptions);
-    for await (const lines of linesOf(partial.handle)) await records.write(lines);
+    for await (const lines of linesIn(chunksOf(partial.handle, 0))) await records.write(lines);
     await records.end();
     await file.sync();
     return file;

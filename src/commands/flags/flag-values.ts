@@ -1,14 +1,12 @@
-import { withProtocol } from '../../config/base-url.ts';
-import { anyText, textOfSecret, type ValueType } from '../../config/value-types.ts';
-import { UsageError, ConfigError } from '../../errors.ts';
+import { httpUrlOf } from '../../config/base-url.ts';
+import { anyText, readSecretText, type ValueType } from '../../config/value-types.ts';
+import { UsageError } from '../../errors.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';
 import { parseDuration, parseInstant } from '../../time/time-text.ts';
 import { parseStretch } from '../../time/zone.ts';
 import { parsePointer } from '../../json/exact.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
-import { unreadable } from '../../files/errors.ts';
-import { readInput } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */
@@ -53,15 +51,6 @@ export const stretch = typedTime(
   'a stretch of time: 2026-10, 2026-W42, 2026-10-31, yesterday, last-week, last-month or last-year',
 );
 
-/** Milliseconds between two polls: a service is not asked more often than once a second. */
-export const pollInterval: ValueType<number> = {
-  parse: (typed) => {
-    const ms = parseDuration(typed) ?? 0;
-    return ms >= 1000 ? ms : undefined;
-  },
-  expected: 'a duration of a second or more, such as 30s, 5m or 2h',
-};
-
 /** A file that is written beside what stdout carries: `-` would not mean stdout. */
 export const writtenFile: ValueType<string> = {
   parse: (typed) => (typed === '' || typed === '-' ? undefined : typed),
@@ -69,10 +58,7 @@ export const writtenFile: ValueType<string> = {
 };
 
 export const httpUrl: ValueType<URL> = {
-  parse: (typed) => {
-    const whole = withProtocol(typed);
-    return URL.canParse(whole) && /^https?:$/.test(new URL(whole).protocol) ? new URL(whole) : undefined;
-  },
+  parse: httpUrlOf,
   expected: 'a URL that starts with https:// or http://',
 };
 
@@ -144,14 +130,6 @@ export async function readSecrets(
   context: Pick<Context, 'stdin'>,
 ): Promise<Secret[]> {
   const secrets: Secret[] = [];
-  for (const file of files) {
-    const place = `the secret in ${file}`;
-    const bytes = await readInput(
-      file,
-      context.stdin,
-      (cause) => new ConfigError(unreadable(place, cause), { cause }),
-    );
-    secrets.push(new Secret(textOfSecret(bytes, place)));
-  }
+  for (const file of files) secrets.push(new Secret(await readSecretText(file, context.stdin, 'secret')));
   return secrets;
 }

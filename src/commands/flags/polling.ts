@@ -22,9 +22,7 @@ export function unprovenHandler(
 ): ((end: Unproven) => void) | undefined {
   if (!isAccepted) return undefined;
   const doubt = movesBookmark ? 'the bookmark moves past leads that may be missing' : 'leads may be missing';
-  return ({ reason }) => {
-    messages.note('incomplete', `${doubt}: ${reason.message}`);
-  };
+  return ({ reason }) => messages.note('incomplete', `${doubt}: ${reason.message}`);
 }
 
 /** The runs, each by its `messages`, that have warned of an incomplete poll: one warning a run is enough. */

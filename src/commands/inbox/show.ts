@@ -26,9 +26,7 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
     dropped = await inbox.droppedRepeats(leadId);
   });
   const [first] = deliveries;
-  if (first === undefined) {
-    throw new LeadNotFoundError(`the inbox has no delivery of the lead '${id}'`);
-  }
+  if (first === undefined) throw new LeadNotFoundError(`the inbox has no delivery of the lead '${id}'`);
   if (options.raw) await write(context.stdout, first.body);
   else {
     const details = deliveries.map((delivery) => deliveryDetails(delivery, forwards));

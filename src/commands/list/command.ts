@@ -1,7 +1,7 @@
 import { acceptIncompleteFlag, fieldsFlag, filterFlags, formatFlags } from '../flags/shared-flags.ts';
-import { text } from '../../config/value-types.ts';
+import { pollInterval, text } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { limit, pollInterval } from '../flags/flag-values.ts';
+import { limit } from '../flags/flag-values.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
 
 const args = {

@@ -1,6 +1,6 @@
-import { duration, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { duration, pollInterval, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-values.ts';
+import { httpUrl, writtenFile, leadPointer } from '../flags/flag-values.ts';
 import { schemeFlags } from '../flags/delivery-flags.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { command, members } from '../flags/command-spec.ts';

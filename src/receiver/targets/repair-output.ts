@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { withOutputErrors } from '../../files/errors.ts';
 import { writeAt } from '../../files/append-durably.ts';
-import { linesOf } from '../../files/read.ts';
+import { chunksOf, linesIn } from '../../files/read.ts';
 import type { AttemptRecord, Inbox, StoredRef } from '../../inbox/inbox.ts';
 import type { IdField } from '../../lead/find-leads.ts';
 import { readLead } from '../../lead/read-leads.ts';
@@ -56,7 +56,7 @@ interface Line {
 async function recordWrittenLeads({ file, target, waiting, inbox, idField }: Repair): Promise<Line> {
   let lastLine: Line = { bytes: Buffer.alloc(0), start: 0 };
   let start = 0;
-  for await (const lines of linesOf(file)) {
+  for await (const lines of linesIn(chunksOf(file, 0))) {
     const written: AttemptRecord[] = [];
     for (const { bytes } of lines) {
       const stored = waiting.get(leadIdIn(bytes, idField));
