@@ -67,6 +67,10 @@ const mistakes: readonly Mistake[] = [
   { typed: 'config get api-keyy', error: "no setting 'api-keyy'", ...meant('api-key', 'config get api-key') },
   { typed: 'config set bse-url :1', error: "setting 'bse-url'", ...meant('base-url', 'config get base-url') },
   { typed: 'completion bsh', error: "'bsh' is not one of", ...meant('bash', 'completion bash') },
+  { typed: 'list –json', error: "'–json' begins with a dash", ...meant('--json', 'list --json') },
+  { typed: 'list –-limit 3', error: 'is no hyphen', ...meant('--limit', 'list --limit 3') },
+  { typed: 'list —limit=3', error: 'is no hyphen', ...meant('--limit', 'list --limit=3') },
+  { typed: 'export –o x', error: 'is no hyphen', ...meant('-o', 'export -h') },
   // Words that are missing, or too many.
   { typed: 'list anna lead_1', error: "unexpected argument 'lead_1'", ...helpOf('list') },
   { typed: 'list --status', error: '--status <status>: the value is missing', ...helpOf('list') },

@@ -41,6 +41,7 @@ export function parseWords(command: NamedCommand): TypedValues | 'help' | 'versi
     .helpOption(flagTerm('help', immediateFlags.help));
   for (const [name, argument] of args) parser.argument(argumentTerm(name, argument));
   for (const [key, flag] of flags) parser.addOption(optionFor(key, flag));
+  rejectPastedDash(words, parser.options);
   try {
     parser.parse(withJoinedValues(words, flags), { from: 'user' });
   } catch (error) {
@@ -57,6 +58,18 @@ export function parseWords(command: NamedCommand): TypedValues | 'help' | 'versi
     repeatable === true ? parser.args.slice(i) : parser.args[i],
   ]);
   return { ...parser.opts(), ...(Object.fromEntries(operands) as TypedValues) };
+}
+
+/** Editors and web pages turn hyphens into dashes, and a flag that was copied from there would be searched for as a text. */
+function rejectPastedDash(words: readonly string[], options: readonly Option[]): void {
+  for (const word of words) {
+    if (word === '--') return;
+    const [, name = ''] = /^-?[\u2010-\u2015\u2212]+-?([^=]+)/.exec(word) ?? [];
+    const flag = options.find(({ long, short }) => long === `--${name}` || short === `-${name}`);
+    if (flag === undefined) continue;
+    const hint = `did you mean '${name.length === 1 ? '-' : '--'}${name}'?`;
+    throw new UsageError(`'${word}' begins with a dash that is no hyphen`, { hint });
+  }
 }
 
 /** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */
