@@ -20,7 +20,7 @@ import { InterruptedError } from '../../src/errors.ts';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freePort } from '../support/free-port.ts';
-import { freshHome, leads, startLeads } from '../support/run.ts';
+import { freshHome, homeWith, leads, startLeads } from '../support/run.ts';
 import { scripted } from '../support/service.ts';
 import { diagnose, sandboxWith } from './support.ts';
 
@@ -95,6 +95,17 @@ describe('leads doctor', () => {
     });
     expect(found.check('dialect.pagination')).toMatchObject({ result: 'skip' });
     expect(found.stdout + found.stderr).not.toContain(key);
+  });
+
+  it('fails for a key of another origin, and checks the way to the service', async () => {
+    const key = { 'api-key': 'k', 'api-key-origin': 'https://other.example' };
+    const home = homeWith({ 'base-url': 'https://localhost:1', ...key });
+    const { exitCode, stdout } = await leads(['doctor', '--json'], { home });
+    expect(exitCode).toBe(7);
+    expect(stdout).toMatch(/"service.dns","result":"pass"/);
+    expect(stdout).toMatch(/"service.tls","result":"fail"/);
+    expect(stdout).toMatch(/"service.key","result":"fail","detail":"the stored API key is for https:..other/);
+    expect(stdout).toMatch(/"service.clock","result":"skip"/);
   });
 
   it('fails where nothing answers at the base URL', async () => {

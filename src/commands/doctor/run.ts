@@ -101,12 +101,12 @@ async function checkService(
   isLearning: boolean,
   context: Context,
 ): Promise<ServiceReport> {
-  if (settings === undefined) return skippedService(new ConfigError('the configuration cannot be read'));
+  if (settings === undefined) return skippedService();
   const account = await orConfigError(() => settings.account());
-  if (account instanceof ConfigError) return skippedService(account);
-  const { baseUrl } = account;
+  const { baseUrl, timeoutMs } = settings;
+  const failure = account instanceof ConfigError ? account : undefined;
+  if (baseUrl === undefined || failure?.kind === 'no-api-key') return skippedService(failure);
   const { env, paths, clock, signal } = context;
-  const { timeoutMs } = settings;
   // `receiver.authority` reports an authority that cannot be read.
   const authority = await authorityFor(baseUrl, paths.dataDir).catch(() => undefined);
   const authorities = authority === undefined ? [] : [authority];
@@ -127,7 +127,7 @@ async function checkService(
 
 const connectionChecks = ['service.dns', 'service.tls', 'service.key', 'service.clock'];
 
-function skippedService(why: ConfigError): ServiceReport {
+function skippedService(why = new ConfigError('the configuration cannot be read')): ServiceReport {
   const skipAll = (names: readonly string[]) => names.map((name) => skip(name, why));
   return { connection: skipAll(connectionChecks), dialect: skipAll(dialectChecks), keys: [], requests: 0 };
 }
