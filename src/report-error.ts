@@ -21,9 +21,7 @@ export function report(thrown: unknown, argv: readonly string[], { signal, stder
     if (hint !== undefined) stderr.write(`hint: ${sanitize(hint)}\n`);
   }
   const isVerbose = argv.some((word) => word === '--verbose' || /^-[a-zA-Z]*v/.test(word));
-  if (exitCode === 1 && failure instanceof Error && isVerbose) {
-    stderr.write(`${failure.stack ?? ''}\n`);
-  }
+  if (exitCode === 1 && failure instanceof Error && isVerbose) stderr.write(`${failure.stack ?? ''}\n`);
   return exitCode;
 }
 

@@ -30,9 +30,7 @@ export async function openStore(driver: Driver, options: Omit<StoreOptions, 'loc
       writes.add(function* ({ forwardsNow: now }) {
         const storedTarget = target === undefined ? undefined : storedName(target);
         const claims = [];
-        for (const leadId of leadIds) {
-          claims.push(yield* claimLead(leadId, storedTarget, { now, claimMs }));
-        }
+        for (const leadId of leadIds) claims.push(yield* claimLead(leadId, storedTarget, { now, claimMs }));
         return claims;
       }),
     record: (records) => writes.add(({ forwardsNow }) => recordAttempts(records, storedName, forwardsNow)),

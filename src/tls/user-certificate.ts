@@ -69,9 +69,7 @@ function parseKey(path: string, pem: string): KeyObject {
   if (!/-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/.test(pem)) {
     throw noPrivateKey(path, pem.includes('-----BEGIN CERTIFICATE-----'));
   }
-  if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
-    throw encryptedKey(path);
-  }
+  if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) throw encryptedKey(path);
   try {
     return createPrivateKey(pem);
   } catch (cause) {

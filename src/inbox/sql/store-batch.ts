@@ -88,9 +88,7 @@ export function* erasedLeads(
       sql`SELECT asked.value AS digest, seq, first_at, attempts FROM ${dialect.tableOf(page)} ${dialect.joinBySearch} @erased
         ON digest = ${dialect.unhex('asked.value')}`,
     );
-    for (const row of rows) {
-      erased.set(byDigest.get(textOf(row['digest'])) ?? '', leadHistoryOf(row));
-    }
+    for (const row of rows) erased.set(byDigest.get(textOf(row['digest'])) ?? '', leadHistoryOf(row));
   }
   return erased;
 }

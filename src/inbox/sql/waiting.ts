@@ -43,9 +43,7 @@ export async function* undoneLeads(driver: DatabaseReader, target?: string): Asy
         sql`SELECT lead, seq FROM @forwards WHERE target = ${name} AND state <> 'done' AND lead > ${last}
           ORDER BY lead LIMIT ${pageRows}`,
       );
-      for (const row of rows) {
-        yield { leadId: fromColumn(textOf(row['lead'])), seq: numberOf(row['seq']) };
-      }
+      for (const row of rows) yield { leadId: fromColumn(textOf(row['lead'])), seq: numberOf(row['seq']) };
       last = rows.length < pageRows ? undefined : textOf(rows.at(-1)?.['lead']);
     }
   }

@@ -1,9 +1,7 @@
 /** A 32-bit hash: FNV-1a, then mixed so that similar texts give distant numbers. Not for secrets. */
 export function hashText(text: string, seed = 0): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
-  for (let i = 0; i < text.length; i += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  }
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return scatter(hash >>> 0);
 }
 

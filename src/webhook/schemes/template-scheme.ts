@@ -205,9 +205,7 @@ const decodeDelimiters = (url: string): string =>
  */
 function rejectUnsigned(options: TemplateSchemeOptions, slots: ReadonlySet<Slot>): void {
   const { timestampHeader, timestampPrefix, nonceHeader } = options;
-  if (timestampHeader !== undefined && timestampPrefix !== undefined) {
-    throw twoTimeSources();
-  }
+  if (timestampHeader !== undefined && timestampPrefix !== undefined) throw twoTimeSources();
   requireBoth('timestamp', slots.has('timestamp'), timestampHeader ?? timestampPrefix);
   requireBoth('nonce', slots.has('nonce') || slots.has('id'), nonceHeader);
 }
