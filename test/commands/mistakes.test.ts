@@ -50,6 +50,8 @@ const mistakes: readonly Mistake[] = [
     ...is('config profiles remove'),
     then: 'config profiles remove -h',
   },
+  { typed: 'export -o=', error: '-o= is no flag', hint: 'write -o VALUE', then: 'export --help' },
+  { typed: 'export -o=a.csv', error: '-o= is no flag', hint: 'write -o VALUE', then: 'export --help' },
   { typed: 'lst', error: "unknown command 'lst'", ...meant('list', 'list') },
   { typed: 'expor', error: "unknown command 'expor'", ...meant('export', 'export') },
   { typed: 'inbox lst', error: "unknown command 'inbox lst'", ...meant('list', 'inbox list') },

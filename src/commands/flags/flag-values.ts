@@ -75,8 +75,7 @@ export const condition: ValueType<Condition> = {
 export const fieldList: ValueType<readonly string[]> = {
   parse: (typed) => {
     const fields = typed.split(',').map((field) => field.trim());
-    const names = fields.filter((field) => field !== '');
-    return names.length === 0 ? undefined : names;
+    return fields.includes('') ? undefined : fields;
   },
   expected: 'a list of fields such as id,contact.email',
 };

@@ -77,6 +77,9 @@ function withJoinedValues(words: readonly string[], flags: NamedFlags): string[]
   const endOfFlags = words.indexOf('--');
   return words.map((word, i) => {
     if (endOfFlags !== -1 && i > endOfFlags) return word;
+    const letter = /^-(\w)=/.exec(word)?.[1] ?? '';
+    if (flags.some(([, { short }]) => short === letter))
+      throw new UsageError(`-${letter}= is no flag`, { hint: `write -${letter} VALUE, without =` });
     const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === word) ?? [];
     return flag === undefined || isSwitch(flag) || flag.joined !== true ? word : `${word}=${flag.bare ?? ''}`;
   });

@@ -52,6 +52,7 @@ describe('declared flags', () => {
       message: "--limit: 'x' is not a whole number from 1, or 'all'",
     },
     { flags: listFlags, words: ['--status', ''], message: '--status: the value is empty' },
+    { flags: listFlags, words: ['--fields', 'id,'], message: "--fields: 'id,' is not a list of fields" },
     { flags: listFlags, words: ['--fields', ' , '], message: "--fields: ' , ' is not a list of fields" },
     { flags: listFlags, words: ['--', '--limit'], message: "unexpected argument '--limit'" },
     { flags: sendFlags, words: ['--', '--dry-run'], message: "unexpected argument '--dry-run'" },
