@@ -131,9 +131,9 @@ interface Description {
 export const describe = (thrown: unknown): Description =>
   describeProblem({ message: messageOf(thrown), ...(thrown instanceof LeadsError ? thrown.details : {}) });
 
-export const describeProblem = ({ message, option, hint }: Omit<Problem, 'kind'>): Description => ({
-  message: option === undefined ? message : `${commandLine.option(option)}: ${message}`,
-  hint: hintFor(hint, commandLine),
+export const describeProblem = ({ message, option, hint }: Omit<Problem, 'kind'>, front = commandLine) => ({
+  message: option === undefined ? message : `${front.option(option)}: ${message}`,
+  hint: hintFor(hint, front),
 });
 
 /** The sentence and the hint as one text, for a note while a run goes on. */

@@ -55,12 +55,12 @@ export const library: Front = {
 export const updateLeads =
   "update leads: 'npm install leads-cli@latest', with --global where it was installed so";
 
-/** The command that stores a key in a profile, for hints: `leads login --profile big`. */
-export function loginCommand(profile: string | undefined, baseUrl?: string): string {
-  const words = ['leads login'];
-  if (baseUrl !== undefined) words.push(`--base-url ${baseUrl}`);
-  if (profile !== undefined && profile !== 'default') words.push(`--profile ${shellWord(profile)}`);
-  return words.join(' ');
+/** The command that stores a key in a profile, for hints: `leads login --base-url https://… --profile big`. */
+export function loginCommand(profile: string | undefined, baseUrl = 'https://…'): string {
+  const command = `leads login --base-url ${baseUrl.replace(/\/$/, '')}`;
+  return profile === undefined || profile === 'default'
+    ? command
+    : `${command} --profile ${shellWord(profile)}`;
 }
 
 /**

@@ -1,16 +1,17 @@
-import { ConfigError, describe, InterruptedError, LeadsError, messageOf } from './errors.ts';
+import { ConfigError, describeProblem, InterruptedError, LeadsError, messageOf } from './errors.ts';
 import { bugHint, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { commandLine, type Front } from './front.ts';
 import type { Host } from './host.ts';
 import { escapeJson, sanitize } from './output/terminal/terminal.ts';
 
 /** Writes on stderr what ended the run, as one line and a hint or as one JSON object, and returns the exit code. */
-export function report(thrown: unknown, argv: readonly string[], { signal, stderr }: Host): ExitCode {
+export function report(thrown: unknown, argv: readonly string[], { signal, stderr, env }: Host): ExitCode {
   const wasInterrupted = isAbort(thrown) && signal.aborted;
   const failure = wasInterrupted ? (signal.reason as unknown) : withMemoryHint(thrown);
   const exitCode = exitCodeOf({ thrown: failure });
   const isKnownToUser = failure instanceof InterruptedError && failure.hint === undefined;
   if (isKnownToUser) return exitCode;
-  const { message, hint } = failure instanceof LeadsError ? describe(failure) : bug(failure);
+  const { message, hint } = failure instanceof LeadsError ? problemText(failure, argv, env) : bug(failure);
   if (wantsJson(argv)) {
     const { code, status, requestId } =
       failure instanceof LeadsError ? failure : { code: 'bug', status: undefined, requestId: undefined };
@@ -38,6 +39,14 @@ function withMemoryHint(thrown: unknown): unknown {
   return new ConfigError(`there is too little memory: ${thrown.message}`, {
     hint: "a limit on addresses may be the cause (see 'ulimit -v'): NODE_OPTIONS=--disable-wasm-trap-handler needs few",
   });
+}
+
+/** A base URL of a flag or of the environment is not what `leads config get` shows: hints name where it came from. */
+function problemText({ message, details }: LeadsError, argv: readonly string[], env: Host['env']) {
+  const isTyped = argv.some((word) => word.startsWith('--base-url'));
+  const urlSource = isTyped ? '--base-url' : env['LEADS_BASE_URL'] && 'LEADS_BASE_URL';
+  const get: Front['get'] = (setting) => (setting === 'base-url' && urlSource) || commandLine.get(setting);
+  return describeProblem({ message, ...details }, { ...commandLine, get });
 }
 
 const bug = (thrown: unknown) => ({

@@ -60,13 +60,13 @@ export const baseUrlInPlainHttp = (origin: string) =>
 
 export const noBaseUrl = (profile: string) =>
   new ConfigError(`no base URL is set${inProfile(profile)}`, {
-    hint: `run '${loginCommand(profile, 'https://…')}', or set LEADS_BASE_URL`,
+    hint: `run '${loginCommand(profile)}', or set LEADS_BASE_URL`,
   });
 
-export const noApiKey = (profile: string) =>
+export const noApiKey = (profile: string, baseUrl: string) =>
   new ConfigError(`no API key is stored${inProfile(profile)}`, {
     kind: 'no-api-key',
-    hint: `run '${loginCommand(profile)}', or set LEADS_API_KEY`,
+    hint: `run '${loginCommand(profile, baseUrl)}', or set LEADS_API_KEY`,
   });
 
 export const keyOfAnotherOrigin = (profile: string, storedFor: string | undefined, origin: string) =>

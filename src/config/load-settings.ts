@@ -97,7 +97,7 @@ function accountOf(
   }
   if (apiKey === undefined) {
     rejectUnknownProfile(name, profiles);
-    throw noApiKey(name);
+    throw noApiKey(name, baseUrl.href);
   }
   if (keyOrigin !== origin) throw keyOfAnotherOrigin(name, keyOrigin, origin);
   return { profile: name, baseUrl, apiKey: sendableKey(apiKey, 'the stored API key') };

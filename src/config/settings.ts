@@ -21,10 +21,7 @@ export interface Account {
 }
 
 /** An account without its key, which is a stored text or what a command prints. */
-export interface AccountSettings {
-  readonly profile: string;
-  readonly baseUrl: URL;
-}
+export type AccountSettings = Pick<Account, 'baseUrl'> & { readonly profile: string };
 
 /** A program that prints the key, and its arguments. */
 export interface CommandKey {

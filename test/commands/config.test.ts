@@ -111,7 +111,8 @@ describe('leads config', () => {
     [['set', 'api.paginaton', 'cursor'], "did you mean 'api.pagination'?"],
     [['set', 'page-size', '20'], "did you mean 'api.page-size'?"],
     [['set', 'api.pagination', 'curser'], "did you mean 'cursor'?"],
-    [['use', 'nobody'], 'leads login --profile nobody'],
+    [['set', 'api.pagination=cursor'], "'leads config set api.pagination cursor'"],
+    [['use', 'nobody'], 'leads login --base-url https://… --profile nobody'],
     [['set', 'api.page-size', '-3'], 'a whole number from 1'],
     [['set', 'timeout', 'soon'], 'duration'],
     [['set', 'api.path', 'leads'], "did you mean '/leads'?"],
@@ -245,7 +246,16 @@ describe('leads config', () => {
       expect((await edit("sed -i 's/: 3,/: 4/'")).exitCode).toBe(0);
       expect(readFileSync(file, 'utf8')).toContain('"retries": 4');
       expect((await edit("sed -i 's/retries/retry/'")).stderr).toContain('ignores: profiles.default.retry');
-      expect((await edit('false')).stderr).toContain("the editor 'false' ended with 1");
+      expect((await edit('false')).stderr).toBe(
+        `error: the editor 'false' ended with 1\nhint: the file is ${file}\n`,
+      );
+      expect((await edit('/none')).stderr).toContain('ended with 127\nhint: set EDITOR');
+      const nowhere = await edit('');
+      expect([nowhere.exitCode, nowhere.stdout, nowhere.stderr]).toEqual([
+        3,
+        '',
+        expect.stringMatching(new RegExp(`needs a terminal\nhint: set EDITOR .* or edit ${file}`)),
+      ]);
       const fresh = freshHome();
       expect((await leads(['config', 'edit'], { home: fresh, env: { VISUAL: 'true' } })).exitCode).toBe(0);
       expect(configOf(fresh)).toEqual({ version: 1 });
@@ -330,9 +340,11 @@ describe('leads config', () => {
     await leads(['config', 'set', 'base-url', 'https://big.example.com', '--profile', 'big'], { home });
     const errorOf = async (...argv: string[]): Promise<string> =>
       (await leads(['list', ...argv], { home })).stderr;
-    expect(await errorOf('--profile', 'big')).toContain("'leads login --profile big'");
+    expect(await errorOf('--profile', 'big')).toContain(
+      "'leads login --base-url https://big.example.com --profile big'",
+    );
     expect(await errorOf('--profile', 'bgi')).toBe(
-      "error: there is no profile 'bgi'\nhint: profiles: big; or make it with 'leads login --profile bgi'\n",
+      "error: there is no profile 'bgi'\nhint: profiles: big; or make it with 'leads login --base-url https://… --profile bgi'\n",
     );
     await leads(['config', 'set', 'api-key', '-', '--profile', 'big'], { home, stdin: `${key}\n` });
     expect(await errorOf('--profile', 'big', '--base-url', 'https://other.example.com')).toContain(

@@ -41,6 +41,30 @@ describe('leads login', () => {
     expect(existsSync(join(home, 'config', 'config.json'))).toBe(false);
   });
 
+  it('names the base URL in the hint where the key is refused or missing', async () => {
+    const hint = `'leads login --base-url ${baseUrl}'`;
+    const refused = await leads(['login', '--base-url', baseUrl], { stdin: 'sk_wrong_0000000000\n' });
+    expect(refused.stderr).toContain(hint);
+    expect((await leads(['list', '--base-url', baseUrl])).stderr).toContain(hint);
+  });
+
+  it('names what gave a base URL that cannot be reached', async () => {
+    const closed = 'http://127.0.0.1:1';
+    const stdin = `${key}\n`;
+    const login = ['login', '--retries', '0'];
+    expect((await leads([...login, '--base-url', closed], { stdin })).stderr).toContain('See --base-url\n');
+    const variable = await leads(login, { stdin, env: { LEADS_BASE_URL: closed } });
+    expect(variable.stderr).toContain('See LEADS_BASE_URL\n');
+  });
+
+  it.each(['/api/leads', '/api/'])('says to leave %s out of the base URL', async (path) => {
+    const run = await leads(['login', '--base-url', baseUrl + path], { stdin: `${key}\n` });
+    expect([run.exitCode, run.stderr]).toEqual([
+      6,
+      expect.stringContaining(`hint: leave ${path.replace(/\/$/, '')} out of the base URL`),
+    ]);
+  });
+
   it('asks on a terminal and does not show what is typed', async () => {
     const home = freshHome();
     const stdin = new PassThrough();

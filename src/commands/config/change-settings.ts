@@ -47,7 +47,7 @@ function bindToOrigin({ name, origin }: SettingKey, profile: Profile, settings: 
   const { baseUrl, profile: profileName } = settings;
   if (baseUrl === undefined) {
     throw new ConfigError(`${name} is stored for one service, and no base URL is set`, {
-      hint: `use '${loginCommand(profileName, 'https://…')}', or set base-url first`,
+      hint: `use '${loginCommand(profileName)}', or set base-url first`,
     });
   }
   return { ...profile, [origin]: baseUrl.origin };
@@ -102,18 +102,21 @@ function rejectUnknownProfile(name: string, { paths }: Pick<Context, 'paths'>, a
 
 /** Opens the configuration file, a broken one too, in the editor of the environment, and checks what was saved. */
 export async function editConfig(_options: unknown, context: Context): Promise<Outcome> {
-  const { env, paths, platform } = context;
+  const { env, paths, platform, stdin, stdout } = context;
   const path = configFile(paths.configDir);
   // Makes a missing file, readable by the user alone. A file that cannot be parsed is what the editor is for.
   await updateConfig(context, (config) => config).catch((error: unknown) => {
     if (!(error instanceof ConfigError)) throw error;
   });
-  const fallback = platform === 'win32' ? 'notepad' : 'vi';
-  const editor = [env['VISUAL'], env['EDITOR']].find((name) => name !== undefined && name !== '') ?? fallback;
+  const hasTerminal = stdin.isTTY === true && stdout.isTTY === true;
+  const fallback = platform === 'win32' ? 'notepad' : hasTerminal && 'vi';
+  const editor = env['VISUAL'] || env['EDITOR'] || fallback;
+  const hint = `set EDITOR to one that there is, such as EDITOR=nano, or edit ${path}`;
+  if (editor === false) throw new ConfigError('the editor vi needs a terminal', { hint });
   const code = await runEditor(editor, path, platform);
   if (code !== 0) {
     throw new ConfigError(`the editor '${editor}' ended with ${code ?? 'a signal'}`, {
-      hint: 'set EDITOR to one that there is, such as EDITOR=nano',
+      hint: code === 126 || code === 127 ? hint : `the file is ${path}`,
     });
   }
   // The saved file is read here for the first time in this run: a broken file throws, and the getter of `baseUrl` for a bad URL.

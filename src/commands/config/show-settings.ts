@@ -11,6 +11,7 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
+import { shellWord } from '../../front.ts';
 import { didYouMean } from '../../output/suggest.ts';
 
 interface EffectiveSetting {
@@ -121,6 +122,12 @@ export function findSetting(name: string): SettingKey {
   const key = settingKeys.find((candidate) => candidate.name === name);
   if (key !== undefined) return key;
   const names = settingKeys.map((candidate) => candidate.name);
+  const joined = settingKeys.find((candidate) => name.startsWith(`${candidate.name}=`));
+  if (joined !== undefined) {
+    const value = joined.secret === true ? 'VALUE' : shellWord(name.slice(joined.name.length + 1));
+    const hint = `'leads config set ${joined.name} ${value}'`;
+    throw new UsageError(`${joined.name}: a blank stands before the value, not =`, { hint });
+  }
   const inGroup = names.find((candidate) => candidate.endsWith(`.${name}`));
   throw new UsageError(`there is no setting '${name}'`, {
     hint: didYouMean(inGroup ?? name, names) ?? `settings: ${names.join(', ')}`,

@@ -127,7 +127,7 @@ const gatewayRefusal = (suffix: string, details: ErrorDetails): ServiceError =>
   });
 
 const keyRejection = (
-  { keyIsFromCommand, profile }: Service['account'],
+  { keyIsFromCommand, profile, baseUrl }: Service['account'],
   suffix: string,
   details: ErrorDetails,
 ): KeyRejectedError =>
@@ -135,7 +135,7 @@ const keyRejection = (
     hint: (front) =>
       keyIsFromCommand === true
         ? `it is what api-key-command printed: ${front.get('api-key-command')}`
-        : front.otherKey(loginCommand(profile)),
+        : front.otherKey(loginCommand(profile, baseUrl.href)),
     ...details,
   });
 

@@ -159,7 +159,8 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
         errorIn: (body, firstPage) => errorInSuccess(service, response, body, firstPage),
       };
     const location = status >= 300 && status < 400 ? headers['location'] : undefined;
-    if (location === undefined) throw await errorByStatus(service, response, response.body, hintOf(status));
+    if (location === undefined)
+      throw await errorByStatus(service, response, response.body, hintOf(status, target, service));
     await response.discard();
     const to = URL.canParse(location, target.href) ? new URL(location, target) : undefined;
     if (to?.origin !== target.origin) throw redirectsElsewhere(to?.origin, service.account.profile);
@@ -168,10 +169,13 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
   throw new DataError(`the service redirects more than ${mostRedirects} times`);
 }
 
-const hintOf = (status: number): Hint | undefined =>
-  status === 404 || status === 405
-    ? (front) => `the list operation may have another path: ${front.set('api.path', '/…')}`
-    : undefined;
+function hintOf(status: number, { pathname }: URL, { account }: Service): Hint | undefined {
+  if (status !== 404 && status !== 405) return undefined;
+  const [, repeated = ''] = /(\/.+)\1(?=\/|$)/.exec(pathname) ?? [];
+  if (repeated !== '' && account.baseUrl.pathname.includes(repeated))
+    return `leave ${repeated} out of the base URL: it stands in the path of the list too`;
+  return (front) => `the list operation may have another path: ${front.set('api.path', '/…')}`;
+}
 
 const redirectsElsewhere = (origin: string | undefined, profile: string | undefined) =>
   new DataError(`the service redirects to ${origin ?? 'no proper URL'}, another origin`, {
