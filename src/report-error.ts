@@ -49,10 +49,7 @@ function problemText({ message, details }: LeadsError, argv: readonly string[], 
   return describeProblem({ message, ...details }, { ...commandLine, get });
 }
 
-const bug = (thrown: unknown) => ({
-  message: `a bug in leads: ${messageOf(thrown)}`,
-  hint: bugHint,
-});
+const bug = (thrown: unknown) => ({ message: `a bug in leads: ${messageOf(thrown)}`, hint: bugHint });
 
 /** Looks at the words themselves, since the error may be that they could not be parsed. */
 function wantsJson(argv: readonly string[]): boolean {

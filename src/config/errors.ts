@@ -114,9 +114,7 @@ export const twoKeysOfAProfile = () =>
   });
 
 export const noSecretGiven = (label: string) =>
-  new UsageError(`no ${label} was given`, {
-    hint: 'type it, pipe it in, or name a file that holds it',
-  });
+  new UsageError(`no ${label} was given`, { hint: 'type it, pipe it in, or name a file that holds it' });
 
 export const secretWithBlanks = (label: string) =>
   new UsageError(`the ${label} holds white space or other characters that cannot be part of it`);

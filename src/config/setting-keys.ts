@@ -196,18 +196,12 @@ const dialectSettings: Readonly<Record<string, Declaration>> = {
     type: pointerOrAuto('/node', 'the element itself'),
     help: 'JSON Pointer to the lead inside each element of the array, or auto; an empty text: the element itself',
   },
-  'api.id': {
-    type: fieldName,
-    help: 'field of a lead that identifies it (default: id)',
-  },
+  'api.id': { type: fieldName, help: 'field of a lead that identifies it (default: id)' },
   'api.next': {
     type: pointerOrAuto('/meta/next', 'nothing names it'),
     help: 'JSON Pointer to what names the next page, or auto; an empty text: nothing names it',
   },
-  'api.status-field': {
-    type: memberNameOrAuto,
-    help: 'field of a lead that holds its status, or auto',
-  },
+  'api.status-field': { type: memberNameOrAuto, help: 'field of a lead that holds its status, or auto' },
   'api.headers': {
     type: headersType,
     isJson: true,
@@ -215,10 +209,7 @@ const dialectSettings: Readonly<Record<string, Declaration>> = {
     withoutSecrets: (stored) => withHiddenSecrets(stored as ExtraHeaders),
     help: `extra headers of every request to the service, as JSON: '{"x-api-version":"2"}'`,
   },
-  'api.page-size': {
-    type: wholeNumber(1, 999_999_999),
-    help: 'leads in one request',
-  },
+  'api.page-size': { type: wholeNumber(1, 999_999_999), help: 'leads in one request' },
   'api.next-seen': {
     type: trueOrFalse,
     help: 'true: the service names the next page wherever there is one, so that a missing one is the end',

@@ -57,9 +57,7 @@ const baselineSchema = z.object({ version: z.optional(z.literal(1)), failing: z.
 export async function readBaseline(path: string): Promise<ReadonlySet<string>> {
   const stored = await readJsonState(path, baselineSchema, 'baseline');
   if (stored !== undefined) return new Set(stored.failing);
-  throw new DataError(`there is no baseline in ${path}`, {
-    hint: `write it with --write-baseline ${path}`,
-  });
+  throw new DataError(`there is no baseline in ${path}`, { hint: `write it with --write-baseline ${path}` });
 }
 
 /**

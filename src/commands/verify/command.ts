@@ -56,9 +56,7 @@ const flags = {
       help: 'where the lead is in the body, as it was said to listen: /data',
     },
   }),
-  ...inGroup('What is printed', {
-    ...formatFlags(['text', 'json']),
-  }),
+  ...inGroup('What is printed', { ...formatFlags(['text', 'json']) }),
 } satisfies Flags;
 
 export type VerifyOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;

@@ -26,10 +26,7 @@ export function createAgent(options: HttpClientOptions): HttpClient {
       return ca.length === 0 ? {} : { ca };
     },
   });
-  return {
-    request: (sent) => rejectOnAbort(send(pools, sent), sent.signal),
-    destroy: () => pools.destroy(),
-  };
+  return { request: (sent) => rejectOnAbort(send(pools, sent), sent.signal), destroy: () => pools.destroy() };
 }
 
 /** Bytes of a body that undici buffers before it pauses the socket: its default is one read, so that it would pause after each. */
