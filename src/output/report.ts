@@ -69,7 +69,7 @@ export async function printReportText(report: Report, context: PrintContext): Pr
     ...groups.flatMap((findings) => groupLines(findings, style)),
     '',
     ...report.remarks.flatMap((remark) => wrap(sanitize(remark), style.width)),
-    ...wrap(report.conclusion, style.width).map(verdict),
+    ...wrap(report.conclusion, style.width).map((line) => verdict(line)),
   ];
   await write(stdout, `${lines.join('\n')}\n`);
 }

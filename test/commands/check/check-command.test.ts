@@ -29,6 +29,15 @@ const faulty = () =>
 const run = (argv: readonly string[], options: RunOptions = {}) =>
   leads(['check', ...argv], { clock: hurriedClock, random: Math.random, env, ...options });
 
+test('the conclusion is one line, in colour as well', async () => {
+  const { url } = await obedient();
+  const { stdout } = await run([url, ...token, '--only', 'credential'], {
+    env: { ...env, FORCE_COLOR: '1' },
+  });
+  expect(stdout).toMatch(/^\u001b\[32m\d+ passed, [^\u001b]* skipped in \w+\u001b\[39m\n$/m);
+  expect(stdout.match(/ passed, /g)).toHaveLength(1);
+});
+
 describe('what is asked for', () => {
   test('--list shows every probe with its level, and sends nothing', async () => {
     const { stdout, exitCode } = await run(['--list']);
