@@ -39,7 +39,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     rejectUnknownProfile(name, profiles);
   const profile = profiles[name] ?? {};
   const { webhook = {}, listen = {} } = profile;
-  const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile['base-url'];
+  const address = globals.baseUrl ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile['base-url'];
   const baseUrl = (): URL | undefined => (address === undefined ? undefined : parseBaseUrl(address));
   const dialect = dialectOf(profile);
   return {
@@ -72,7 +72,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
 
 /** The profile that a flag or the environment names. */
 export function requestedProfile(globals: Globals, env: Sources['env']): string | undefined {
-  return nonEmpty(globals.profile) ?? nonEmpty(env['LEADS_PROFILE']);
+  return globals.profile ?? nonEmpty(env['LEADS_PROFILE']);
 }
 
 function accountOf(

@@ -31,6 +31,10 @@ interface Mistake {
 
 const helpOf = (command: string) => ({ hint: `see 'leads ${command} --help'`, then: `${command} --help` });
 const is = (name: string) => ({ hint: `it is 'leads ${name}' here`, then: name });
+const swallowed = (flag: string, next: string) => {
+  const hint = `to give ${next} as the value, write ${flag}=${next}`;
+  return { error: `error: ${flag} <`, hint, then: '--version' };
+};
 const meant = (word: string, then: string) => ({ hint: `did you mean '${word}'?`, then });
 
 const mistakes: readonly Mistake[] = [
@@ -89,8 +93,25 @@ const mistakes: readonly Mistake[] = [
   { typed: 'demo --nope', error: "unknown option '--nope'", ...helpOf('demo') },
   { typed: 'inbox show', error: "missing required argument 'id'", ...helpOf('inbox show') },
   { typed: 'inbox retry', error: 'give the ids of leads', ...helpOf('inbox retry') },
+  // A flag in the place of a value, as behind a variable that is empty.
+  { typed: 'listen --token --http', ...swallowed('--token', '--http') },
+  { typed: 'listen --token --port 18443', ...swallowed('--token', '--port') },
+  { typed: 'send :9 --token --dry-run', ...swallowed('--token', '--dry-run') },
+  { typed: 'inbox erase --id --dry-run --yes', ...swallowed('--id', '--dry-run') },
+  { typed: 'export -o --resume', ...swallowed('--output', '--resume') },
+  { typed: 'export -qo -n 5', ...swallowed('--output', '-n') },
+  { typed: 'export --bookmark --replace', ...swallowed('--bookmark', '--replace') },
+  { typed: 'list --fields --format=csv', ...swallowed('--fields', '--format') },
+  { typed: 'list --status -vq', ...swallowed('--status', '-vq') },
+  { typed: 'list --status --no-color', ...swallowed('--status', '--no-color') },
+  { typed: 'list --status --help', ...swallowed('--status', '--help') },
+  { typed: 'list --status --', ...swallowed('--status', '--') },
+  { typed: '--profile --verbose list', ...swallowed('--profile', '--verbose') },
   // Values that are none.
   { typed: 'list --limit x', error: "--limit: 'x' is not a whole number", ...helpOf('list') },
+  { typed: "list --profile ''", error: '--profile: the value is empty', hint: 'it must be', then: '-V' },
+  { typed: "login --profile ''", error: '--profile: the value is empty', hint: 'it must be', then: '-V' },
+  { typed: "list --base-url ''", error: '--base-url: the value is empty', hint: 'it must be', then: '-V' },
   { typed: 'list --since yestarday', error: 'is not a point in time: a date such as', ...helpOf('list') },
   { typed: 'list --where source', error: 'is not a condition such as', ...helpOf('list') },
   { typed: 'list --watch 0s', error: 'is not a duration of a second or more', ...helpOf('list') },

@@ -1,4 +1,4 @@
-import { anyText, type ValueType } from '../../config/value-types.ts';
+import { anyText, text, type ValueType } from '../../config/value-types.ts';
 
 /**
  * - `help`: its meaning; the choices, the default and so on are added when help is shown
@@ -124,15 +124,17 @@ export function argumentTerm(name: string, { optional, repeatable }: Argument): 
   return optional === true ? `[${word}]` : `<${word}>`;
 }
 
+const nonBlank: ValueType<string> = { ...text, parse: (typed) => typed.trim() || undefined };
+
 /** The flags that every command takes, before and after its name. Their values are checked where settings are read. */
 export const globalFlags = {
   profile: {
     value: 'name',
-    type: anyText,
+    type: nonBlank,
     help: 'which account of the configuration file',
     variable: 'LEADS_PROFILE',
   },
-  baseUrl: { value: 'url', type: anyText, help: 'address of the service', setting: 'base-url' },
+  baseUrl: { value: 'url', type: nonBlank, help: 'address of the service', setting: 'base-url' },
   timeout: {
     value: 'duration',
     type: anyText,

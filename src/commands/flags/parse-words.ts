@@ -43,7 +43,7 @@ export function parseWords(command: NamedCommand): TypedValues | 'help' | 'versi
   for (const [key, flag] of flags) parser.addOption(optionFor(key, flag));
   rejectPastedDash(words, parser.options);
   try {
-    parser.parse(withJoinedValues(words, flags), { from: 'user' });
+    parser.parse(withJoinedValues(words, [...flags, ...Object.entries(immediateFlags)]), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.version') return 'version';
@@ -72,17 +72,32 @@ function rejectPastedDash(words: readonly string[], options: readonly Option[]):
   }
 }
 
-/** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */
+/**
+ * `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. Throws a `UsageError` where a
+ * flag stands in the place of a value, as it does behind a variable of the shell that is empty: commander would take it, too.
+ */
 function withJoinedValues(words: readonly string[], flags: NamedFlags): string[] {
-  const endOfFlags = words.indexOf('--');
   return words.map((word, i) => {
-    if (endOfFlags !== -1 && i > endOfFlags) return word;
-    const letter = /^-(\w)=/.exec(word)?.[1] ?? '';
-    if (flags.some(([, { short }]) => short === letter))
+    const [key = '', flag] = flagNamedBy(word, flags) ?? [];
+    if (flag === undefined || words.slice(0, i).includes('--')) return word;
+    const [, letter] = /^-(\w)=/.exec(word) ?? [];
+    if (letter !== undefined)
       throw new UsageError(`-${letter}= is no flag`, { hint: `write -${letter} VALUE, without =` });
-    const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === word) ?? [];
-    return flag === undefined || isSwitch(flag) || flag.joined !== true ? word : `${word}=${flag.bare ?? ''}`;
+    if (isSwitch(flag) || word.includes('=')) return word;
+    if (flag.joined === true) return `${word}=${flag.bare ?? ''}`;
+    const [next = ''] = words[i + 1]?.split('=') ?? [];
+    if (flag.bare !== undefined || (next !== '--' && !flagNamedBy(next, flags))) return word;
+    const hint = `to give ${next} as the value, write ${longName(key, flag)}=${next}`;
+    throw new UsageError(`${longName(key, flag)} <${flag.value}>: the value is missing`, { hint });
   });
+}
+
+/** Finds the flag of `--limit`, `--limit=5`, `-n` or, of joined letters such as `-qn`, the last. */
+function flagNamedBy(word: string, flags: NamedFlags): NamedFlags[number] | undefined {
+  const switches = flags.flatMap(([, flag]) => (isSwitch(flag) && flag.short) || []).join('');
+  const isNamed = ([key, flag]: NamedFlags[number]): boolean =>
+    new RegExp(`^(${longName(key, flag)}|-[${switches}]*${flag.short ?? '(?!)'})(=|$)`).test(word);
+  return flags.find(isNamed);
 }
 
 function optionFor(key: string, flag: Flag): Option {
@@ -136,18 +151,15 @@ export function splitCommandName(typed: readonly string[]): {
 /** Whether the word after this global flag is its value. Throws a `UsageError` for any other flag. */
 function isFollowedByValue(word: string): boolean {
   const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
-  const [typedName = ''] = word.split('=');
-  const letters = flags.flatMap(([, { short }]) => short ?? []);
-  // Several letters may be joined: `-qv`.
-  const isLetters = new RegExp(`^-[${letters.join('')}]+$`).test(word);
-  const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === typedName) ?? [];
-  if (flag === undefined && !isLetters) {
+  const [, flag] = flagNamedBy(word, flags) ?? [];
+  if (flag === undefined) {
     const names = flags.map(([key, candidate]) => longName(key, candidate));
     const hint = "the flags of a command stand after its name; see 'leads --help'";
-    throw new UsageError(`unknown option '${word}'`, { hint: didYouMean(typedName, names) ?? hint });
+    throw new UsageError(`unknown option '${word}'`, {
+      hint: didYouMean(word.replace(/=.*/, ''), names) ?? hint,
+    });
   }
-  const hasJoinedValue = word !== typedName;
-  return flag !== undefined && !isSwitch(flag) && !hasJoinedValue;
+  return !isSwitch(flag) && !word.includes('=');
 }
 
 export const seeHelp = (path: string): string => `see 'leads ${path === '' ? '' : `${path} `}--help'`;

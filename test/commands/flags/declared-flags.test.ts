@@ -23,7 +23,11 @@ describe('declared flags', () => {
   test.each([
     { words: ['-n', '3'], option: { limit: 3 } },
     { words: ['-vqn3'], option: { limit: 3 } },
-    { words: ['--status', '--json'], option: { status: '--json', json: false } },
+    { words: ['--status=--json'], option: { status: '--json', json: false } },
+    { words: ['--status', '-'], option: { status: '-' } },
+    { words: ['--status', '-5'], option: { status: '-5' } },
+    { words: ['--status', '--else'], option: { status: '--else' } },
+    { words: ['--status', '-qx'], option: { status: '-qx' } },
     { words: ['--watch', '--accept-incomplete'], option: { watch: 30_000, acceptIncomplete: true } },
     { words: ['--limit=all'], option: { limit: Infinity } },
     { words: ['--category', 'a', '--category', 'b'], option: { category: ['a', 'b'] } },
@@ -60,6 +64,8 @@ describe('declared flags', () => {
     { flags: listFlags, words: ['-vx'], message: "unknown option '-x'" },
     { flags: listFlags, words: ['lead_1'], message: "unexpected argument 'lead_1'" },
     { flags: listFlags, words: ['--limit'], message: '--limit <n>: the value is missing' },
+    { flags: listFlags, words: ['--profile', ' '], message: "--profile: ' ' is not a text with at least" },
+    { flags: listFlags, words: ['--status', '--json'], message: '--status <status>: the value is missing' },
     { flags: exportFlags, words: ['--limit', '0'], message: "--limit: '0' is not a whole number from 1" },
     { flags: listenFlags, words: ['--path', 'x'], message: "--path: 'x' is not a path that starts with /" },
     ...[
