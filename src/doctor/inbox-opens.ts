@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { access, constants, open, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LeadsError, messageOf } from '../errors.ts';
-import { isInboxThere, openInboxReader } from '../inbox/open-inbox.ts';
+import { missingInbox, openInboxReader } from '../inbox/open-inbox.ts';
 import { checkIntegrity } from '../inbox/sqlite/file-health.ts';
 import { loadLibsql } from '../inbox/sqlite/libsql.ts';
 import type { Clock } from '../time/clock.ts';
@@ -22,8 +22,8 @@ export async function checkInbox(
   if (problem === 'ENOSPC') return fail(name, `${directory} has no space left`, `free some, or ${elsewhere}`);
   if (problem !== undefined)
     return fail(name, `${directory} cannot be written (${problem})`, `make it writable, or ${elsewhere}`);
-  const isThere = isInboxThere(location);
   try {
+    const isThere = missingInbox(location) === undefined;
     await loadLibsql();
     if (isThere) await access(location, constants.R_OK | constants.W_OK);
     if (isThere) await (await openInboxReader({ location, clock })).close();

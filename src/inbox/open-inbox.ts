@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Driver } from './driver.ts';
 import type { Inbox, InboxReader } from './inbox.ts';
+import { cannotOpen } from './sqlite/sqlite-errors.ts';
 import { inMemory, type StoreOptions } from './store-options.ts';
 import type { DatabaseLocation } from './postgres/connection/database-location.ts';
 
@@ -10,15 +11,20 @@ export const locationText = (location: InboxLocation): string =>
   typeof location === 'string' ? location : location.shown;
 
 /**
- * Tells whether there is an inbox to read. An empty file, such as one of `mktemp`, counts as missing, unless there is a log
- * beside it. A database is asked when it is opened.
+ * Returns a clause that says why there is no inbox to read, and undefined where there is one. An empty file, such as one of
+ * `mktemp`, does not count unless there is a log beside it. A database is asked when it is opened. Throws a `ConfigError` where the
+ * system does not say what is there.
  */
-export const isInboxThere = (location: InboxLocation): boolean =>
-  typeof location !== 'string' || (existsSync(location) && !isEmptyFile(location));
-
-function isEmptyFile(path: string): boolean {
-  const stats = statSync(path);
-  return stats.isFile() && stats.size === 0 && !existsSync(`${path}-wal`);
+export function missingInbox(location: InboxLocation): string | undefined {
+  if (typeof location !== 'string') return undefined;
+  try {
+    const stats = statSync(location, { throwIfNoEntry: false });
+    if (stats === undefined) return `there is no inbox at ${location}`;
+    const isEmpty = stats.isFile() && stats.size === 0 && !existsSync(`${location}-wal`);
+    return isEmpty ? `the file ${location} is empty` : undefined;
+  } catch (error) {
+    throw cannotOpen(location, error);
+  }
 }
 
 /** Options that are left out stand for no targets, claims that end at once, nonces that are not kept, and nothing redacted. */

@@ -2,9 +2,9 @@ import { Audit } from '../../audit/audit.ts';
 import { unlistedClasses } from '../../audit/classify-lead.ts';
 import { StatusField } from '../../audit/compare-payloads.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, noteText } from '../../errors.ts';
+import { noteText } from '../../errors.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
-import { isInboxThere, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import { locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import type { IdField } from '../../lead/find-leads.ts';
@@ -18,6 +18,7 @@ import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { leadPlaceOf } from '../flags/delivery-flags.ts';
+import { rejectMissing } from '../inbox/with-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 import type { AuditCommandOptions } from './command.ts';
 import type { OpenedReceived } from './received-file.ts';
@@ -97,14 +98,10 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
   }
   const settings = await context.settings();
   const location = await resolveInbox(options, settings, context);
-  if (!isInboxThere(location)) {
-    throw new ConfigError(
-      `there is no inbox at ${locationText(location)}, so there is nothing to compare with`,
-      {
-        hint: "'leads listen' makes it; name another one with --inbox FILE, or an export of your application with --received FILE",
-      },
-    );
-  }
+  rejectMissing(
+    location,
+    "'leads listen' makes it; name another one with --inbox FILE, or an export of your application with --received FILE",
+  );
   const { clock, messages } = context;
   const open = async (warn: StoreOptions['warn']) => {
     const store = options.takeIn ? await openInbox({ location, clock, warn }) : undefined;

@@ -46,6 +46,7 @@ export async function run(options: InboxEraseOptions, context: Context): Promise
   }
   if (format === 'json') await printJson(matches, erased, context);
   if (matches !== undefined && erased !== undefined) sayErased(matches, erased, context);
+  if (matches === undefined) return person === undefined ? 'done' : 'problems';
   return outcomeOf(matches, person, context);
 }
 
@@ -82,11 +83,11 @@ const sizeOf = ({ leads, rejected }: Pick<FoundPerson, 'leads' | 'rejected'>): n
 
 /** An id that was erased before is a success: nothing of it is left. */
 function outcomeOf(
-  matches: FoundPerson | undefined,
+  matches: FoundPerson,
   person: Person | undefined,
   { messages }: Pick<Context, 'messages'>,
 ): Outcome {
-  if (matches !== undefined && (sizeOf(matches) > 0 || matches.wasErased)) return 'done';
+  if (sizeOf(matches) > 0 || matches.wasErased) return 'done';
   if (person === undefined) {
     messages.say('the inbox holds no test lead');
     return 'done';

@@ -14,17 +14,19 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
   const deliveries: StoredDelivery[] = [];
   let forwards: readonly Forward[] = [];
   let dropped: DroppedRepeats | undefined;
-  await withInboxReader(options, context, async (inbox) => {
+  const isThere = await withInboxReader(options, context, async (inbox) => {
     for await (const delivery of inbox.list({ leadId: id })) deliveries.unshift(delivery);
     // A number that is no lead's id is one of the list.
     if (deliveries.length === 0 && /^\d{1,15}$/.test(id)) {
       for await (const delivery of inbox.list({ seq: Number(id) })) deliveries.push(delivery);
     }
     const leadId = deliveries[0]?.leadId;
-    if (leadId === undefined) return;
+    if (leadId === undefined) return true;
     forwards = (await inbox.forwards([leadId])).get(leadId) ?? [];
     dropped = await inbox.droppedRepeats(leadId);
+    return true;
   });
+  if (isThere === undefined) return 'problems';
   const [first] = deliveries;
   if (first === undefined) throw new LeadNotFoundError(`the inbox has no delivery of the lead '${id}'`);
   if (options.raw) await write(context.stdout, first.body);

@@ -1,24 +1,25 @@
 import type { Context } from '../../context.ts';
+import { ConfigError } from '../../errors.ts';
 import type { Inbox, InboxReader } from '../../inbox/inbox.ts';
 import {
-  isInboxThere,
-  locationText,
+  type InboxLocation,
   type InboxOptions,
+  missingInbox,
   openInbox,
   openInboxReader,
 } from '../../inbox/open-inbox.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
-import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { isInboxNamed, resolveInbox } from '../flags/resolve-inbox.ts';
 
 /**
- * Reads the inbox and closes it. If nothing was ever received there, calls `onMissing`, which says so by default and may throw,
- * and returns undefined.
+ * Reads the inbox and closes it. If it is missing, it returns undefined after `onMissing`, which gets a clause that says so. Without
+ * that it throws a `ConfigError` for an inbox that a person named, and otherwise says that nothing was received.
  */
 export async function withInboxReader<T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: InboxReader) => Promise<T>,
-  onMissing?: (place: string) => void,
+  onMissing?: (missing: string) => void,
 ): Promise<T | undefined> {
   const location = await existingLocation(flags, context, onMissing);
   if (location === undefined) return undefined;
@@ -40,13 +41,20 @@ export async function withInbox<T>(
 async function existingLocation(
   flags: InboxFlags,
   context: Context,
-  onMissing = (place: string): void =>
-    context.messages.say(`nothing was received yet: there is no inbox at ${place}`),
+  onMissing?: (missing: string) => void,
 ): Promise<InboxOptions['location'] | undefined> {
   const location = await resolveInbox(flags, await context.settings(), context);
-  if (isInboxThere(location)) return location;
-  onMissing(locationText(location));
+  const missing = missingInbox(location);
+  if (missing === undefined) return location;
+  if (onMissing !== undefined) onMissing(missing);
+  else if (isInboxNamed(flags, context.env)) rejectMissing(location);
+  else context.messages.say(`nothing was received yet: ${missing}`);
   return undefined;
+}
+
+export function rejectMissing(location: InboxLocation, hint = "'leads listen' makes it"): void {
+  const missing = missingInbox(location);
+  if (missing !== undefined) throw new ConfigError(missing, { hint });
 }
 
 async function useAndClose<Opened extends InboxReader, T>(

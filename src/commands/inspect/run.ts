@@ -1,19 +1,14 @@
 import { once } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
-import { ConfigError, noteText, UsageError } from '../../errors.ts';
-import {
-  type InboxLocation,
-  isInboxThere,
-  locationText,
-  openInbox,
-  openInboxReader,
-} from '../../inbox/open-inbox.ts';
+import { noteText, UsageError } from '../../errors.ts';
+import { type InboxLocation, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import { Replayer, replayTarget } from '../../inspect/replayer.ts';
 import { claimMsFor } from '../../receiver/forward-worker.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/delivery-target.ts';
+import { rejectMissing } from '../inbox/with-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 import type { InspectOptions } from './command.ts';
 import { servePage } from './serve-page.ts';
@@ -23,6 +18,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   const settings = await context.settings();
   const { timeoutMs } = settings;
   const location = await resolveInbox(options, settings, context);
+  rejectInMemory(location);
   rejectMissing(location);
   const signer = await replaySigner(options, context);
   const targets = await Promise.all(
@@ -70,14 +66,10 @@ async function replaySigner(options: InspectOptions, context: Context): Promise<
   return replayTo.length > 0 && isNamed && verify ? resolveSigner(options, context) : undefined;
 }
 
-function rejectMissing(location: InboxLocation): void {
+function rejectInMemory(location: InboxLocation): void {
   if (location === ':memory:') {
     throw new UsageError('an inbox in memory is of one process: there is nothing to inspect', {
       hint: 'name a file: --inbox FILE',
     });
   }
-  if (isInboxThere(location)) return;
-  throw new ConfigError(`there is no inbox at ${locationText(location)}: nothing was received yet`, {
-    hint: "'leads listen' makes it",
-  });
 }

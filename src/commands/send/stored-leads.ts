@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
-import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
+import { UsageError } from '../../errors.ts';
+import { openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadMatcher } from '../../lead/filter.ts';
 import { readStoredLead } from '../../lead/read-leads.ts';
 import { isTestId } from '../../lead/raw-lead.ts';
@@ -11,6 +11,7 @@ import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters } from '../../output/walk-notes.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { rejectMissing } from '../inbox/with-inbox.ts';
 import { findLeads } from '../show/find-leads.ts';
 import type { SendOptions } from './command.ts';
 import type { LeadSource } from '../../sender/sender.ts';
@@ -58,9 +59,7 @@ export async function* leadsOfInbox(
   const { filter } = resolveFilter(options, clock.now(), messages);
   const matcher = leadMatcher(filter);
   const location = await resolveInbox(options, await context.settings(), context);
-  if (!isInboxThere(location)) {
-    throw new ConfigError(`nothing was received yet: there is no inbox at ${locationText(location)}`);
-  }
+  rejectMissing(location);
   const inbox = await openInboxReader({ location, clock });
   let leftOut = 0;
   try {

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
-import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
 import type { StoredReceipt } from '../../inbox/query-types.ts';
 import { recordOf, type ScannedRecord } from '../../json/scanned-record.ts';
@@ -11,7 +10,6 @@ import type { Messages } from '../../output/messages.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
 import { LeadCounts } from '../../stats/lead-counts.ts';
 import { ReceiptCounts } from '../../stats/receipt-counts.ts';
-import { isInboxNamed } from '../flags/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 import { ownInbox, type StatsOptions } from './command.ts';
 import { type Stats, type StatsPlan, statsOf } from './plan.ts';
@@ -47,36 +45,25 @@ export async function countReceived(
 
   const inboxFlags = { inbox: options.inbox === ownInbox ? undefined : options.inbox };
   const progress = showProgress(status, clock);
-  const counts = await withInboxReader(
-    inboxFlags,
-    context,
-    async (inbox) => {
-      let visited = 0;
-      for await (const batch of inbox.receipts({ since, until, withRepeats: needsFields })) {
-        batch.forEach(countDelivery);
-        visited += batch.length;
-        progress.update(visited, undefined);
-        await setImmediate();
-        signal.throwIfAborted();
-      }
-      const unfilterable = await countRemoved(inbox, plan, receipts);
-      const lastBefore = since === undefined ? undefined : await lastReceiptBefore(inbox, since, passes);
-      return { unfilterable, lastBefore };
-    },
-    isInboxNamed(inboxFlags, context.env) ? failWithoutInbox : undefined,
-  ).finally(() => progress.clear());
+  const counts = await withInboxReader(inboxFlags, context, async (inbox) => {
+    let visited = 0;
+    for await (const batch of inbox.receipts({ since, until, withRepeats: needsFields })) {
+      batch.forEach(countDelivery);
+      visited += batch.length;
+      progress.update(visited, undefined);
+      await setImmediate();
+      signal.throwIfAborted();
+    }
+    const unfilterable = await countRemoved(inbox, plan, receipts);
+    const lastBefore = since === undefined ? undefined : await lastReceiptBefore(inbox, since, passes);
+    return { unfilterable, lastBefore };
+  }).finally(() => progress.clear());
   const { unfilterable = 0, lastBefore } = counts ?? {};
 
   noteFilters(matcher, messages);
   noteMissingFields('--by', leads.namedFields, messages);
   noteUncounted(receipts, unfilterable, messages);
   return statsOf(plan, leads, receipts.figures(since, lastBefore, end, unfilterable));
-}
-
-function failWithoutInbox(place: string): never {
-  throw new ConfigError(`there is no inbox at ${place}, so there is nothing to count`, {
-    hint: 'without a name, --inbox is the inbox of this profile',
-  });
 }
 
 /** Adds the removed deliveries of the window. Where a filter would have to see their fields, it only returns their number. */

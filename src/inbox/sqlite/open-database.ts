@@ -80,8 +80,8 @@ const notAFile = (path: string): ConfigError =>
 
 /** SQLite gives the log and its index (`-wal`, `-shm`) the mode of the file, so that the file is made here with the right one. */
 function makeFile(path: string): void {
-  makeDirectory(dirname(path), 0o700);
   const stats = statSync(path, { throwIfNoEntry: false });
+  makeDirectory(dirname(path), 0o700);
   // A file that exists is not opened: to close it would end the locks that this process has on it (POSIX).
   if (stats === undefined) closeSync(openSync(path, 'a', 0o600));
   // A device would get the mode 0600, and a log beside it.

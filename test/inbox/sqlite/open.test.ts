@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Libsql from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
@@ -107,9 +107,56 @@ it('takes an empty file for no inbox yet, and leaves it as it is', async () => {
   const path = freshFile('inbox.db');
   writeFileSync(path, '');
   const run = await leads(['inbox', 'list', '--inbox', path, '--json']);
-  expect(run).toMatchObject({ exitCode: 0, stdout: '[]\n' });
-  expect(run.stderr).toContain(`nothing was received yet: there is no inbox at ${path}`);
+  expect(run).toMatchObject({ exitCode: 3, stdout: '' });
+  expect(run.stderr).toContain(`the file ${path} is empty`);
   expect(statSync(path).size).toBe(0);
+});
+
+it.each(['list', 'export', 'show 1', 'prune --before 1d', 'retry 1', 'erase --id 1 --dry-run'])(
+  'fails where the inbox that %s is given is not there, and says once that the own one is not',
+  async (line) => {
+    const path = freshFile('typo.db');
+    const argv = ['inbox', ...line.split(' ')];
+    for (const named of [
+      await leads([...argv, '--inbox', path]),
+      await leads(argv, { env: { LEADS_INBOX: path } }),
+    ]) {
+      expect([named.exitCode, named.stdout]).toEqual([3, '']);
+      expect(named.stderr).toMatch(
+        /^error: there is no inbox at .*typo\.db\nhint: 'leads listen' makes it\n$/,
+      );
+    }
+    const own = await leads(argv);
+    expect(own.exitCode).toBe(/show|erase/.test(line) ? 7 : 0);
+    expect(own.stderr).toMatch(/^nothing was received yet: there is no inbox at .*inbox\.db\n$/);
+  },
+);
+
+it.each([
+  ['inbox', 'list'],
+  ['inbox', 'export'],
+  ['stats', '-q', '--inbox', '--expect', 'duplicate<5%'],
+  ['listen', '--token', 'x', '--port', '0'],
+])('says why the data directory cannot be read to %s %s', async (...argv) => {
+  const path = freshFile('directory');
+  writeFileSync(path, '');
+  const run = await leads(argv, { env: { LEADS_DATA_DIR: path } });
+  expect(run.exitCode).toBe(3);
+  expect(run.stderr).toContain('inbox.db: a part of its path is not a directory\n');
+  expect(run.stderr).toContain('LEADS_DATA_DIR');
+});
+
+it('says which file or directory this user may not read', async ({ skip }) => {
+  if (process.getuid?.() === 0) skip('root reads everything');
+  const path = freshFile('inbox.db');
+  await (await openInbox({ location: path, clock })).close();
+  for (const closed of [path, dirname(path)]) {
+    chmodSync(closed, 0);
+    const run = await leads(['inbox', 'list', '--inbox', path]);
+    chmodSync(closed, 0o700);
+    expect(run.exitCode).toBe(3);
+    expect(run.stderr).toContain(`cannot open the inbox ${path}: permission denied`);
+  }
 });
 
 it('says that an empty database is no inbox', async () => {
