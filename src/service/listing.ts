@@ -233,7 +233,7 @@ class Walk {
 
   /**
    * The pager decides first. Where records were inserted before what was read, its step is held and the start of the list is
-   * requested, which may show them. Then the readings may ask for another one, and the end may be refused.
+   * requested, which may show them or be rejected. Then the readings may ask for another one, and the end may be refused.
    */
   async #stepAfter(answer: PagerAnswer): Promise<PageRequest | Completion> {
     const readings = this.#readings;
@@ -243,7 +243,7 @@ class Walk {
     if (this.#options.readsOnce !== true && step.kind !== 'reread') {
       if (readings.isLookDue) {
         this.#heldStep = step;
-        return probe(start, undefined);
+        return this.#endOfBudget() ?? probe(start, undefined);
       }
       const reviewed = readings.review(step, this.#pager.movement);
       step = reviewed === 'reread' ? this.#reread(this.#pager.restarted(), 'finished') : reviewed;
@@ -264,7 +264,8 @@ class Walk {
   #record(answer: PagerAnswer): void {
     const [readings, stats] = [this.#readings, this.#stats];
     if (answer.kind === 'rejected') {
-      readings.countRejection();
+      if (this.#heldStep === undefined) readings.countRejection();
+      else readings.endUselessLook();
       return;
     }
     const { request, facts, hints, isSkipped } = answer;

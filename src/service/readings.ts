@@ -258,7 +258,12 @@ export class Readings {
     const isExplained =
       current.shownCount >= current.inserted && isSame(head[leadingFresh], this.#firstRecord);
     this.#firstRecord = head[0];
-    if (isExplained) return;
+    if (!isExplained) this.endUselessLook();
+  }
+
+  /** Ends a look that explains nothing, such as one that the service rejected. */
+  endUselessLook(): void {
+    const current = this.#current;
     current.repeats += current.inserted;
     current.isLookUseless = true;
     current.inserted = 0;

@@ -350,3 +350,24 @@ it('a lead that arrived is looked for in front, and not in all of a long list ag
   expect(ids).toEqual(expect.arrayContaining(['new1', ...names(0, 400)]));
   expect(requests.length).toBeLessThan(30);
 });
+
+it.each([404, 410, 501])(
+  'a walk goes on where a look at the start of the list, for a lead that arrived, is answered with %d',
+  async (status) => {
+    let isLastPageRead = false;
+    const { ids, requests } = await walkOver({
+      list: names(0, 30),
+      change: arriving(1, 1, 2),
+      reply: (query, list, response) => {
+        const page = number(query, 'page', 1);
+        if (page === 4) isLastPageRead = true;
+        else if (!query.has('page') && list.includes('new1') && !isLastPageRead)
+          return refuse(response, status);
+        const data = sliced(list, (page - 1) * 10, 10);
+        return { data, next_page: page * 10 < list.length ? page + 1 : null };
+      },
+    });
+    expect(ids).toEqual([...names(0, 30), 'new1']);
+    expect(requests.length).toBeLessThan(20);
+  },
+);
