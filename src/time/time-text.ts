@@ -47,13 +47,7 @@ export function parseIsoTime(text: string): number | undefined {
 /** A timer with a longer delay than these 24.8 days fires at once (node's documentation of `setTimeout`). */
 export const longestTimerMs = 2 ** 31 - 1;
 
-const units: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
  * Parses `500ms`, `30s`, `5m`, `2h`, `7d`, also fractions and sums such as `1h30m`, as milliseconds;

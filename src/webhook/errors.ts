@@ -38,12 +38,7 @@ export const emptySecret = () => new ConfigError('the webhook secret is empty');
 export const secretOfKeyPair = () =>
   new ConfigError('the webhook secret is a key of a pair, and this scheme signs with a shared secret');
 
-const encodingNames = {
-  utf8: 'text',
-  hex: 'hex',
-  base64: 'base64',
-  whsec: "base64 after 'whsec_'",
-} as const;
+const encodingNames = { utf8: 'text', hex: 'hex', base64: 'base64', whsec: "base64 after 'whsec_'" } as const;
 
 export const secretNotEncoded = (encoding: SecretEncoding) =>
   new ConfigError(`the webhook secret is not ${encodingNames[encoding]}`, {

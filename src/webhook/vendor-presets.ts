@@ -206,10 +206,7 @@ export const vendorSecrets: Readonly<Record<PresetName, string>> = {
 };
 
 export const presets: readonly (Preset & { readonly name: PresetName })[] = Object.entries(vendors).map(
-  ([name, preset]) => ({
-    name: name as PresetName,
-    ...preset,
-  }),
+  ([name, preset]) => ({ name: name as PresetName, ...preset }),
 );
 
 export const schemeNames: readonly string[] = ['token', ...presets.map(({ name }) => name), 'custom'];

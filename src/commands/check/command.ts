@@ -66,11 +66,7 @@ export default command({
       fields: members('name group rule level result expected seen detail hint curl'),
       sometimes: ['known'],
     },
-    {
-      what: 'the last line',
-      type: 'summary',
-      fields: members('target pass fail warn skip accepted'),
-    },
+    { what: 'the last line', type: 'summary', fields: members('target pass fail warn skip accepted') },
     { what: 'with --list: one for each probe', fields: members('name group rule level expected') },
   ],
   examples: [

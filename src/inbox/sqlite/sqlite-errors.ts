@@ -25,10 +25,7 @@ const faults: Readonly<Record<string, StoreFault>> = {
     hint: (front) => `move it away, or name another ${front.option('inbox')}`,
   },
   IOERR: { message: 'I/O error' },
-  CANTOPEN: {
-    message: 'it cannot be opened',
-    hint: 'check that the directory exists and is writable',
-  },
+  CANTOPEN: { message: 'it cannot be opened', hint: 'check that the directory exists and is writable' },
 };
 
 export const sqliteCode = (error: unknown): string => {
