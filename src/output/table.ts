@@ -141,14 +141,6 @@ function cutToRoom(columns: readonly MeasuredColumn[], room: number): FittedColu
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-const isoTime = /^(\d{4}-(\d\d-\d\d))T(\d\d:\d\d:\d\d)/;
-
-/** Shortens ISO 8601 times to `HH:MM:SS`, with month and day where they are not all of one day. */
-export function shortTimes(cells: readonly string[]): string[] {
-  const dates = new Set(cells.flatMap((cell) => isoTime.exec(cell)?.[1] ?? []));
-  return cells.map((cell) => {
-    const [, , monthAndDay, time] = isoTime.exec(cell) ?? [];
-    if (monthAndDay === undefined || time === undefined) return cell;
-    return dates.size === 1 ? time : `${monthAndDay} ${time}`;
-  });
-}
+/** Shortens ISO 8601 times to `MM-DD HH:MM:SS`: nothing else in a table says of which day they are. */
+export const shortTimes = (cells: readonly string[]): string[] =>
+  cells.map((cell) => cell.replace(/^\d{4}-(\d\d-\d\d)T(\d\d:\d\d:\d\d).*$/s, '$1 $2'));

@@ -332,8 +332,8 @@ describe('a narrow terminal', () => {
     }
   });
 
-  it('shows HH:MM:SS where all leads are of one day', async () => {
-    expect((await drawn(40, 0)).stdout).toMatch(/^lead_00000 +12:00:00 +delivered$/m);
+  it('shows the day where all leads are of one day', async () => {
+    expect((await drawn(40, 0)).stdout).toMatch(/^lead_00000 +01-15 12:00:00 +delivered$/m);
   });
 
   it('says which of the fields that were asked for have no room', async () => {

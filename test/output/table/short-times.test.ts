@@ -1,18 +1,11 @@
 import { expect, it } from 'vitest';
 import { shortTimes } from '../../../src/output/table.ts';
 
-it('writes times of one day as hours, minutes and seconds', () => {
-  expect(shortTimes(['2026-01-31T10:00:00Z', '', '2026-01-31T23:59:59.123Z'])).toEqual([
-    '10:00:00',
-    '',
-    '23:59:59',
-  ]);
-});
-
-it('keeps month and day where days differ, and leaves other text alone', () => {
-  expect(shortTimes(['2026-01-31T10:00:00Z', '2026-02-01T10:00:00Z', '3m ago'])).toEqual([
+it('keeps month and day, also where all times are of one day, and leaves other text alone', () => {
+  expect(shortTimes(['2026-01-31T10:00:00Z', '', '2026-01-31T23:59:59.123Z', '3m ago'])).toEqual([
     '01-31 10:00:00',
-    '02-01 10:00:00',
+    '',
+    '01-31 23:59:59',
     '3m ago',
   ]);
 });

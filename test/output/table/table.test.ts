@@ -56,9 +56,9 @@ describe('renderTable', () => {
         onDrop: (heads) => (dropped = heads),
       });
     expect(at(43)).toContain('2026-01-31T10:00:00Z');
-    expect(at(42)).toContain('lead_01  10:00:00  nnnnnnnnnnnn\n');
+    expect(at(42)).toContain('lead_01  01-31 10:00:00  nnnnnnnnnnnn\n');
     expect(dropped).toEqual([]);
-    expect(at(30)).toBe('ID       CREATED\nlead_01  10:00:00\nlead_02  11:30:00\n');
+    expect(at(30)).toBe('ID       CREATED\nlead_01  01-31 10:00:00\nlead_02  01-31 11:30:00\n');
     expect(dropped).toEqual(['NAME']);
   });
 
