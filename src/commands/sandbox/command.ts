@@ -31,7 +31,7 @@ export const flags = {
       value: 'durations',
       type: retrySchedule,
       with: ['--webhook'],
-      otherwise: '1s,5s,30s',
+      otherwise: '1s,5s,30s,2m,10m,1h',
       help: "waits before retries, or 'none'",
     },
   }),
