@@ -41,10 +41,15 @@ export async function pruneInbox(options: InboxPruneOptions, context: Context): 
       hint: "such as 'leads inbox prune --before 30d'",
     });
   }
-  const { messages } = context;
+  const { messages, clock } = context;
+  const { zone } = await context.settings();
+  const time = before.at(clock.now(), zone);
+  if (time > clock.now())
+    throw new UsageError(`--before: '${before.text}' is in the future, which is all deliveries`, {
+      hint: '--before now drops all that were received until now',
+    });
   await withInbox(options, context, async (inbox) => {
-    const { zone } = await context.settings();
-    const dropped = await inbox.prune(before.at(context.clock.now(), zone));
+    const dropped = await inbox.prune(time);
     const notCompacted = dropped > 0 ? await inbox.compact() : undefined;
     const deliveries = dropped === 1 ? 'delivery' : 'deliveries';
     messages.say(`${dropped} ${deliveries} dropped; the ids of their leads stay known`);

@@ -104,7 +104,7 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     expect(await json(['inbox', 'list', '--verdict', 'waiting'], env)).toEqual([]);
     const file = join(mkdtempSync(join(tmpdir(), 'leads-url-')), 'url');
     writeFileSync(file, `${url}\n`, { mode: 0o600 });
-    const pruned = await leads(['inbox', 'prune', '--before', '2030-01-01', '--inbox', `@${file}`]);
+    const pruned = await leads(['inbox', 'prune', '--before', 'now', '--inbox', `@${file}`]);
     expect(pruned).toMatchObject({
       exitCode: 0,
       stderr: expect.stringContaining('deliveries dropped') as string,

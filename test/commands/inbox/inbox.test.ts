@@ -155,6 +155,10 @@ describe('leads inbox prune', () => {
   it('drops what is old and keeps its ids', async () => {
     const home = await filled();
     expect((await run(home, 'prune')).exitCode).toBe(2);
+    expect(await run(home, 'prune', '--before', '2099-01-01')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("'2099-01-01' is in the future") as string,
+    });
     expect((await run(home, 'prune', '--before', '24h')).stderr).toContain('1 delivery dropped');
     expect((await run(home, 'export')).stdout).not.toContain('"a"');
     const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
