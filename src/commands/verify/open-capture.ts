@@ -4,7 +4,7 @@ import { unreadable } from '../../files/errors.ts';
 import { bodyNote, type Capture, headerIn, pathOf } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
-import { DataError, UsageError } from '../../errors.ts';
+import { DataError, LeadNotFoundError, UsageError } from '../../errors.ts';
 import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { maxRejectedBody } from '../../inbox/store-options.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
@@ -82,8 +82,8 @@ const emptyCapture: Capture = {
 };
 
 /**
- * Reads the delivery with this number or, if none has it, the newest one of the lead with this id. Throws a `DataError` where
- * neither is stored.
+ * Reads the delivery with this number or, if none has it, the newest one of the lead with this id. Throws a
+ * `LeadNotFoundError` where neither is stored.
  */
 async function storedCapture(id: string, flags: InboxFlags, context: Context): Promise<Capture> {
   const deliveries = await withInboxReader(flags, context, async (inbox) => {
@@ -99,7 +99,7 @@ async function storedCapture(id: string, flags: InboxFlags, context: Context): P
   });
   const [newest, ...older] = deliveries ?? [];
   if (newest === undefined)
-    throw new DataError(`the inbox has no delivery '${id}'`, { hint: "see 'leads inbox list'" });
+    throw new LeadNotFoundError(`the inbox has no delivery '${id}'`, { hint: "see 'leads inbox list'" });
   return captureOf(newest, older.length);
 }
 

@@ -208,7 +208,7 @@ describe('a delivery of the inbox', () => {
       { home, clock },
     );
     expect(wrong.exitCode).toBe(7);
-    expect((await leads(['verify', '--id', '99', ...who], { home })).exitCode).toBe(6);
+    expect((await leads(['verify', '--id', '99', ...who], { home })).exitCode).toBe(7);
   });
 
   it.each(['reject', 'accept'])('says that its body was cut where other events are %sed', async (choice) => {
