@@ -100,6 +100,10 @@ const valueShape = ({ type, checkedOnUse, isJson }: SettingKey): Shape => ({
   },
 });
 
+/** Returns the description of the values that a setting may have; undefined for a path in the file that is no setting. */
+export const expectedAt = ([, , ...setting]: Path): string | undefined =>
+  settingKeys.find(({ name }) => name === setting.join('.'))?.type.expected;
+
 type Tree = Readonly<Record<string, unknown>>;
 
 /** The value of a setting; undefined where the profile does not have it. */

@@ -36,9 +36,10 @@ export const configOfNewerVersion = (path: string) =>
   });
 
 /** `keyPath`: the names on the way to the wrong value; empty if the whole file is wrong. */
-export const configInvalid = (path: string, keyPath: readonly string[]) =>
+export const configInvalid = (path: string, keyPath: readonly string[], expected: string | undefined) =>
   new ConfigError(
-    `the configuration file ${path} is not valid${keyPath.length === 0 ? '' : ` at '${keyPath.join('.')}'`}`,
+    `the configuration file ${path} is not valid${keyPath.length === 0 ? '' : ` at '${keyPath.join('.')}'`}` +
+      (expected === undefined ? '' : `, which must be ${expected}`),
     { hint: 'repair it with an editor; leads does not overwrite it' },
   );
 

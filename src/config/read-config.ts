@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { ConfigError } from '../errors.ts';
 import { closeToOthers } from '../files/modes.ts';
 import type { Json } from '../json/exact.ts';
-import { configVersion, faultsInConfig } from './check-config.ts';
+import { configVersion, expectedAt, faultsInConfig } from './check-config.ts';
 import { configFile } from './directories.ts';
 import {
   configInvalid,
@@ -82,7 +82,7 @@ function parseConfig(text: string, path: string): ConfigFile {
     throw configNotJson(path, placeOfFault(cause, withoutMark(text)), cause);
   }
   const { wrong, unknown } = faultsInConfig(json);
-  if (wrong[0] !== undefined) throw configInvalid(path, wrong[0]);
+  if (wrong[0] !== undefined) throw configInvalid(path, wrong[0], expectedAt(wrong[0]));
   const config = json as Config;
   if ((config.version ?? 0) > configVersion) throw configOfNewerVersion(path);
   return { config, unknownPaths: unknown.map((names) => names.join('.')) };

@@ -48,8 +48,8 @@ export async function lock(
 /** Resolves with undefined when this process has the lock, and otherwise with the live holder. */
 async function tryLock(file: string, pid: number): Promise<LockHolder | undefined> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  await writeFile(draft, JSON.stringify(describeSelf(pid)), { flag: 'wx' });
   try {
+    await writeFile(draft, JSON.stringify(describeSelf(pid)), { flag: 'wx' });
     while (!(await linkNew(draft, file))) {
       const text = await readIfExists(file);
       if (text === undefined) continue;

@@ -38,6 +38,28 @@ it.each(['a directory', 'below a file'])('says what is wrong where the configura
   expect(stderr).toMatch(new RegExp(`config.json: ${reason}\nhint: .*LEADS_CONFIG_DIR\n$`));
 });
 
+it('names the choices of a setting that has another value in the file', async () => {
+  const { exitCode, stderr } = await leads(['list'], { home: homeWith({ api: { pagination: 'cursr' } }) });
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain(
+    "is not valid at 'profiles.default.api.pagination', which must be one of auto, link,",
+  );
+});
+
+it('leaves no draft of a lock where the disk is full', async ({ skip }) => {
+  const place = join(freshHome(), 'small');
+  mkdirSync(place);
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', place]).status !== 0)
+    return skip('mounting is not allowed here');
+  onTestFinished(() => void spawnSync('umount', ['-l', place]));
+  writeFileSync(join(place, 'other'), 'x');
+  const { exitCode, stderr } = await leads(['export', '--bookmark', join(place, 'bm'), '-o', 'x.ndjson'], {
+    env: { LEADS_BASE_URL: 'http://127.0.0.1:1', LEADS_API_KEY: 'k' },
+  });
+  expect([exitCode, stderr]).toEqual([8, expect.stringContaining('no space left')]);
+  expect(readdirSync(place)).toEqual(['other']);
+});
+
 it('the configuration is replaced and not written over', async () => {
   const home = homeWith({});
   const file = join(home, 'config', 'config.json');
