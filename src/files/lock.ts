@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { link, rm, unlink, writeFile } from 'node:fs/promises';
 import { getPriority, hostname } from 'node:os';
 import * as z from 'zod/mini';
@@ -131,9 +132,10 @@ function processExists(pid: number): boolean {
   if (pid < 1) return false;
   try {
     getPriority(pid);
-    return true;
+    // A process that was killed has the state Z until its parent notices. The state is followed by numbers alone.
+    return !/\) Z [-\d\s]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch (error) {
-    // The system may hide a process of another user.
+    // The system may hide a process of another user, and only Linux has that file.
     return ((error as { info?: { code?: string } }).info?.code ?? '') !== 'ESRCH';
   }
 }

@@ -46,6 +46,22 @@ describe('lock', () => {
     await (await lock(path, me())).release();
   });
 
+  it.runIf(process.platform === 'linux')(
+    'is taken over from a process that was killed and whose parent has not noticed',
+    async () => {
+      const path = target();
+      // The shell becomes a program that never waits for the child that it started before.
+      const script = 'sleep 60 & echo $!; exec tail -f /dev/null';
+      const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+      const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
+      heldBy(path, { pid: Number(pid), host: hostname(), started: 1 });
+      await expect(lock(path, me())).rejects.toMatchObject({ code: 'output' });
+      process.kill(Number(pid), 'SIGKILL');
+      await expect.poll(() => lock(path, me()).then(() => 'free', String)).toBe('free');
+      parent.kill('SIGKILL');
+    },
+  );
+
   it.each([
     ['this process has the same pid', { pid: process.pid, host: hostname(), started: 1 }],
     ['the file is torn', { pid: 'x' }],
