@@ -111,7 +111,12 @@ const generalSettings: Readonly<Record<string, Declaration>> = {
     origin: 'api-key-origin',
     help: 'in place of api-key: a program that prints it, as a JSON array of its words; no shell',
   },
-  timeout: { type: durationText, flag: 'timeout', default: '30s', help: 'for one request' },
+  timeout: {
+    type: durationText,
+    flag: 'timeout',
+    default: '30s',
+    help: 'to connect, to an answer, and between two parts of it',
+  },
   retries: {
     type: wholeNumber(0, 999_999_999),
     flag: 'retries',

@@ -138,7 +138,7 @@ export const globalFlags = {
   timeout: {
     value: 'duration',
     type: anyText,
-    help: 'for one request',
+    help: 'to connect, to an answer, and between two parts of it',
     otherwise: '30s',
     setting: 'timeout',
   },
