@@ -13,7 +13,7 @@ import type { Listening } from './print-events.ts';
 import type { ListenSession } from './session.ts';
 import { onAbort } from './stop-condition.ts';
 
-/** Opens the port of a receiver and announces its address on stderr. From then on the certificate is renewed when it has to be. */
+/** Opens the port of a receiver, whose address `announce` prints on stderr. From then on the certificate is renewed when it has to be. */
 export async function openServer(session: ListenSession, receiver: Receiver) {
   const { flags, context, verifier, inbox, metrics, stop } = session;
   const { clock, messages } = context;
@@ -51,13 +51,13 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
     inbox: inbox.location,
     caPath: certificate.caPath,
   };
-  announce(listening, session);
   const useCertificate = server.renew.bind(server);
   const renewal = renewOwnCertificate(certificate, useCertificate, context, stop.signal);
   onAbort(stop.stopping, () => server.endConnections());
   return {
     files: await certificateFiles(certificate, useCertificate, flags, clock),
     listening,
+    announce: () => announce(listening, session),
     async close(drainMs: number): Promise<void> {
       await server.close(drainMs);
       await renewal;

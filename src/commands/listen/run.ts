@@ -164,6 +164,7 @@ async function openSockets(session: ListenSession, receiver: Receiver, output: D
   closers.push(() => server.close(drainTimeoutMs));
   const admin = await openAdmin(session);
   if (admin !== undefined) closers.push(() => admin.close(adminDrainMs));
+  server.announce();
   await output.listening({ ...server.listening, admin: admin?.url });
   const files = [await secretFiles(flags, verifier), credentials, server.files];
   const renewing = renewFiles(

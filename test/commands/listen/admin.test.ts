@@ -55,6 +55,15 @@ describe('listen --admin', () => {
     expect(await admin(listener, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
   });
 
+  it('does not say that it listens where this port is taken', async () => {
+    const { port } = new URL((await start(['--json'])).events()[0]?.['admin'] as string);
+    const refused = await leads(['listen', '--token', 's', '--port', '0', '--admin', port]);
+    expect(refused).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(/^error: .* is in use by another/) as string,
+    });
+  });
+
   it('warns when other machines can reach it', async () => {
     const listener = await listen(['--admin', '0.0.0.0:0']);
     await expect.poll(() => listener.stderr.text()).toContain('--admin is bound to 0.0.0.0');
