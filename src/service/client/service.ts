@@ -53,10 +53,15 @@ export async function openService(
   };
 }
 
+const longKeyWaitMs = 3000;
+
 async function withPrintedKey(
   { profile, baseUrl, apiKeyCommand }: AccountSettings & CommandKey,
   context: ServiceContext,
 ): Promise<Account> {
   const { runKeyCommand } = await import('../../config/key-command.ts');
-  return { profile, baseUrl, apiKey: await runKeyCommand(apiKeyCommand, context), keyIsFromCommand: true };
+  const sayWaiting = (): void => context.messages.note('api-key-command', 'waiting for api-key-command');
+  const timer = setTimeout(sayWaiting, longKeyWaitMs);
+  const apiKey = await runKeyCommand(apiKeyCommand, context).finally(() => clearTimeout(timer));
+  return { profile, baseUrl, apiKey, keyIsFromCommand: true };
 }

@@ -126,6 +126,14 @@ describe('api-key-command', () => {
     });
   });
 
+  it('one that takes long is said to be waited for', async () => {
+    const home = await homeWith(['sleep', '100'], (await serviceOf(new Set())).url);
+    const live = startLeads(['list'], { home });
+    await until(() => live.stderr.text() === 'note: waiting for api-key-command\n');
+    live.abort(new InterruptedError('SIGINT'));
+    expect((await live.done).exitCode).toBe(130);
+  });
+
   it('is ended by Ctrl-C: 130', async () => {
     const service = await serviceOf(new Set());
     const mark = join(freshHome(), 'mark');
