@@ -128,14 +128,16 @@ function isAlive(holder: LockHolder, ownPid: number): boolean {
   return holder.pid === ownPid ? holder.started === performance.timeOrigin : processExists(holder.pid);
 }
 
+/**
+ * A process that was killed has the state Z until its parent notices; only numbers follow the state. An error other than ESRCH
+ * proves nothing: the system may hide a process of another user, and only Linux has the file of the state.
+ */
 function processExists(pid: number): boolean {
   if (pid < 1) return false;
   try {
     getPriority(pid);
-    // A process that was killed has the state Z until its parent notices. The state is followed by numbers alone.
     return !/\) Z [-\d\s]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch (error) {
-    // The system may hide a process of another user, and only Linux has that file.
     return ((error as { info?: { code?: string } }).info?.code ?? '') !== 'ESRCH';
   }
 }
