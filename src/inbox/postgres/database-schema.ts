@@ -70,11 +70,15 @@ export async function createSchema(session: Session, location: DatabaseLocation)
       texts.map((text) => new Query(text)),
       schemaMs,
     );
-  await run(['BEGIN', 'SET LOCAL statement_timeout = 0', `SET LOCAL lock_timeout = ${schemaMs}`]);
+  await run([
+    'BEGIN ISOLATION LEVEL READ COMMITTED',
+    'SET LOCAL statement_timeout = 0',
+    `SET LOCAL lock_timeout = ${schemaMs}`,
+  ]);
   try {
     const lock = new Query(`SELECT pg_advisory_xact_lock(${lockClass}, hashtext($1))`, [schema]);
     await session.run([lock], schemaMs);
-    // Another program may have made the schema while this one waited for the lock.
+    // Another program may have made the schema while this one waited for the lock: only READ COMMITTED shows it.
     if (!(await isInbox(session, location))) await run(await schemaStatements(session, schema));
     await run(['COMMIT']);
   } catch (error) {

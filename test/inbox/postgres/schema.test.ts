@@ -45,6 +45,17 @@ describeWithPostgres('the schema of an inbox on PostgreSQL', (address) => {
     await expect(open(inbox.location(), { targets: ['t'] })).rejects.toThrow(expected);
   });
 
+  it('is made once by programs that start together, whatever isolation the database prefers', async () => {
+    const inbox = inboxIn(address);
+    const create = () =>
+      withSession(inbox.location(), async (session) => {
+        await session.run([new Query("SET default_transaction_isolation = 'repeatable read'")]);
+        await createSchema(session, inbox.location());
+      });
+    await Promise.all(Array.from({ length: 4 }, create));
+    expect(await inbox.client`SELECT FROM pg_namespace WHERE nspname = ${inbox.name}`).toHaveLength(1);
+  });
+
   it('is what the printed statements make', async () => {
     const inbox = inboxIn(address);
     const texts = await withSession(inbox.location(), (session) => schemaStatements(session, inbox.name));
