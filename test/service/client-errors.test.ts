@@ -159,3 +159,12 @@ it('no request goes to an origin while a Retry-After of another one runs', async
   expect((await walk(service, { concurrency: 4, pageSize: 10 })).ids).toHaveLength(110);
   expect(early).toBeLessThan(4);
 });
+
+it('an error in the body of a success is told with the status that came', async () => {
+  const failure = await failureOf((_, response) =>
+    response
+      .writeHead(202, { 'content-type': 'application/json' })
+      .end('{"error":"gone","message":"it ended"}'),
+  );
+  expect(failure.message).toContain('the service answered 202 with an error: it ended');
+});

@@ -97,7 +97,7 @@ function errorOfKind(
 ): LeadsError | TransientError {
   const details = { status, requestId: requestIdIn(headers, redact) };
   const suffix = reason === undefined ? '' : `: ${reason}`;
-  const message = status < 300 ? 'the service answered 200 with an error' : `the service answered ${status}`;
+  const message = `the service answered ${status}${status < 300 ? ' with an error' : ''}`;
   const ErrorOfOther = status >= 500 ? ServiceError : DataError;
   const errors: Readonly<Record<FailureKind, () => LeadsError | TransientError>> = {
     gateway: () => gatewayRefusal(suffix, details),
