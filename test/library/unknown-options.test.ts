@@ -19,6 +19,7 @@ const calls: readonly (readonly [name: string, misspelt: string, near: string, C
   ['the filter of leads()', 'catagory', 'category', (more) => createClient(client).leads(more)],
   ['leads()', 'acceptIncompleted', 'acceptIncomplete', (more) => createClient(client).leads({}, more)],
   ['startSandbox', 'envelop', 'envelope', (more) => startSandbox(more)],
+  ['params', 'untill', 'until', (more) => startSandbox({ params: more })],
   [
     'webhook',
     'retries',

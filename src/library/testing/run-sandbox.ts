@@ -107,6 +107,20 @@ const webhookSchema = z.partial(
   }),
 );
 
+const paramName = z.nullable(text);
+const paramsSchema = z.partial(
+  z.strictObject({
+    limit: paramName,
+    status: paramName,
+    category: paramName,
+    since: paramName,
+    until: paramName,
+    cursor: paramName,
+    page: paramName,
+    offset: paramName,
+  }),
+);
+
 const rateLimitSchema = z.strictObject({ requests: wholeNumber(1), windowMs: milliseconds });
 
 const optionsSchema = z.partial(
@@ -115,7 +129,7 @@ const optionsSchema = z.partial(
     seed: z.union([z.string(), z.number()]),
     newest: z.date(),
     apiKey: text,
-    params: z.record(z.string(), z.nullable(text)),
+    params: paramsSchema,
     faults: checkedLater,
     deliveryFaults: checkedLater,
     webhook: webhookSchema,
@@ -147,7 +161,8 @@ function checkSandboxOptions(options: unknown): void {
   const place = issue.path.join('.');
   if (unknown === undefined)
     throw new UsageError(`${place} is not what this option can be`, { cause: error });
-  const { shape } = { webhook: webhookSchema, rateLimit: rateLimitSchema }[place] ?? optionsSchema;
+  const { shape } =
+    { webhook: webhookSchema, rateLimit: rateLimitSchema, params: paramsSchema }[place] ?? optionsSchema;
   throw unknownOption(unknown, Object.keys(shape), place === '' ? 'startSandbox' : place);
 }
 
