@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { notReached } from '../../src/commands/flags/delivery-target.ts';
 import { explainFailure, type FailureCause } from '../../src/sender/explain-failure.ts';
 
 test.each<{ cause: FailureCause; said: string }>([
@@ -31,4 +32,15 @@ test.each<{ cause: FailureCause; said: string }>([
   { cause: { status: 500 }, said: 'answered 500' },
 ])('$cause is explained as: $said', ({ cause, said }) => {
   expect(explainFailure(cause)).toContain(said);
+});
+
+test.each([
+  { code: 'CERT_NOT_YET_VALID', isLocal: false, hint: 'is the clock of this machine right?' },
+  { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', isLocal: false, hint: undefined },
+  { code: 'EPROTO', isLocal: false, hint: undefined },
+  { code: 'EPROTO', isLocal: true, hint: 'if it speaks plain HTTP, use http://' },
+])('$code of a receiver with isLocal $isLocal has the hint: $hint', ({ code, isLocal, hint }) => {
+  const trust = { authorities: [], insecure: false };
+  const target = { url: new URL('https://a.example/'), isLocal, trust, caFile: undefined, proxy: undefined };
+  expect(notReached({ ok: false, code, detail: '', durationMs: 1 }, target).hint).toBe(hint);
 });

@@ -78,6 +78,8 @@ function hintFor(result: PostResult, { url, isLocal, proxy }: ResolvedTarget): s
   const code = result.ok ? '' : result.code;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use a host name that its certificate names';
   if (code === 'CERT_HAS_EXPIRED') return 'renew the certificate';
+  if (code === 'CERT_NOT_YET_VALID') return 'is the clock of this machine right?';
+  if (code.includes('CERTIFICATE_REQUIRED')) return undefined;
   if (/CERT|SIGNATURE|ISSUER/.test(code)) {
     const insecure = isLocal ? ', or take any certificate of this machine with --insecure' : '';
     return `name the authority that issued it with --ca FILE${insecure}`;
@@ -85,6 +87,6 @@ function hintFor(result: PostResult, { url, isLocal, proxy }: ResolvedTarget): s
   if (proxy !== undefined) return 'the proxy comes from the environment; NO_PROXY lists hosts that need none';
   if (code === 'ECONNREFUSED') return "is the receiver running? 'leads listen' is one to try with";
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-    return 'if it speaks plain HTTP, use http://';
+    return isLocal ? 'if it speaks plain HTTP, use http://' : undefined;
   return code === 'ECONNRESET' && url.protocol === 'http:' ? 'if it speaks TLS, use https://' : undefined;
 }
