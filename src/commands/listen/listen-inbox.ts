@@ -67,13 +67,16 @@ export async function openListenInbox(
   const inboxFlags = inboxFlagsText(flags, inbox.location);
   noteNewTargets(inbox, inboxFlags, messages);
   try {
-    await noteUndelivered(inbox, inboxFlags, messages);
+    await noteUndelivered(inbox, inboxFlags, messages).catch((error: unknown) => {
+      // Only the notes are lacking: deliveries are received all the same.
+      if (!(error instanceof DataError)) throw error;
+      messages.warn(`what waits for a target is not known: ${messageOf(error)}`);
+    });
+    return { inbox, location, credentials: await credentialFile(location) };
   } catch (error) {
-    // Only the notes are lacking: deliveries are received all the same.
-    if (!(error instanceof DataError)) throw error;
-    messages.warn(`what waits for a target is not known: ${messageOf(error)}`);
+    await inbox.close();
+    throw error;
   }
-  return { inbox, location, credentials: await credentialFile(location) };
 }
 
 /** Answers that are under way have this time when the servers for the meantime are closed. */

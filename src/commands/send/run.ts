@@ -58,10 +58,10 @@ async function send(
   const concurrency = options.concurrency ?? defaultConcurrency;
   const { timeoutMs } = await context.settings();
   const { trust, proxy } = target;
+  const printer = await attemptPrinter(options.format, signer, context);
   const poster = createPoster({ connections: concurrency, timeoutMs, trust, proxy });
   const schedule = waitsAskedFor(retry, () => clock.now());
   const sender = createSender({ signer, schedule, poster, clock });
-  const printer = await attemptPrinter(options.format, signer, context);
   const outputFailed = new AbortController();
   const endOfRun = AbortSignal.any([signal, outputFailed.signal]);
   const writer = new StdoutWriter(stdout, (error) => outputFailed.abort(error));
