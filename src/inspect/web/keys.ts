@@ -37,11 +37,13 @@ export function onPageKey(event: KeyboardEvent, model: PageModel): void {
   if (!(target instanceof Element) || target.closest('input, select') !== null) return;
   if (document.querySelector(':popover-open') !== null) return;
   const isInList = target === document.body || target.closest('#list') !== null;
-  // Enter opens the row with the focus; on the list itself it opens the first row.
-  const opensFirst = key === 'Enter' && target.id === 'list';
-  const action = opensFirst ? actions['j'] : (actions[key] ?? (isInList ? listActions[key] : undefined));
+  // Enter opens the row with the focus; on the list itself it leads to the open row, or else opens the first one.
+  const isEnterOnList = key === 'Enter' && target.id === 'list';
+  const action = isEnterOnList ? focusOpenRow : (actions[key] ?? (isInList ? listActions[key] : undefined));
   if (action !== undefined && action(model) !== false) event.preventDefault();
 }
+
+const focusOpenRow = (model: PageModel): void => step(model, 0);
 
 /** Moves the focus by so many rows from the row with the focus, else from the open one, and opens the delivery there. */
 function step(model: PageModel, by: number): void {
