@@ -1,7 +1,7 @@
 import { baseUrlInPlainHttp, baseUrlWithPassword, invalidBaseUrl } from './errors.ts';
 
 /** Returns `3000`, `:3000/hook`, `localhost:3000` or `app.example` as a URL: http on this machine, https elsewhere. */
-export function withProtocol(typed: string): string {
+function withProtocol(typed: string): string {
   const portAndPath = /^:?(\d{1,5}(?:[/?].*)?)$/.exec(typed)?.[1];
   if (portAndPath !== undefined) return `http://localhost:${portAndPath}`;
   const hostAndMore = /^([a-z\d.-]+|\[[\da-f:.]+\])((?::\d{1,5})?(?:[/?].*)?)$/i;

@@ -110,7 +110,7 @@ interface StoredLeadRow extends ErasedLead {
   readonly digest: Uint8Array;
 }
 
-export interface BoundNonce {
+interface BoundNonce {
   readonly digest: Uint8Array;
   readonly expires: number;
 }

@@ -19,7 +19,7 @@ export const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const;
 export type Encoding = (typeof encodings)[number];
 
 /** `whsec` is base64 after an optional `whsec_` (Standard Webhooks). */
-export const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
+const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
 
 export type SecretEncoding = (typeof secretEncodings)[number];
 

@@ -6,8 +6,8 @@ it('names no directory that SQLite may not have chosen where the leads cannot be
   await database.close();
   expect(() => database.add([{ id: 'a', body: undefined }])).toThrow(
     expect.objectContaining({
-      message: expect.stringMatching(/^cannot keep the leads in a temporary file: /),
-      hint: expect.stringContaining('SQLITE_TMPDIR'),
+      message: expect.stringMatching(/^cannot keep the leads in a temporary file: /) as string,
+      hint: expect.stringContaining('SQLITE_TMPDIR') as string,
     }),
   );
 });

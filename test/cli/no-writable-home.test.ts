@@ -71,7 +71,7 @@ it.runIf(canBeStranger || userInfo().uid !== 0).each([
 ])('says that it may not read an inbox: leads %s %s', async (...words) => {
   const path = join(mkdtempSync(join(tmpdir(), 'leads-closed-')), 'inbox.db');
   writeFileSync(path, 'SQLite', { mode: 0o000 });
-  const [program = '', ...rest] = [...asOwner, process.execPath, binary, ...words, path];
+  const [program, ...rest] = [...asOwner, process.execPath, binary, ...words, path];
   const { exitCode, stderr } = await execa(program, rest, { reject: false, stdin: 'ignore' });
   expect(stderr).toContain(`error: cannot open the inbox ${path}: permission denied\n`);
   expect(exitCode).toBe(3);

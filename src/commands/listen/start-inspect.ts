@@ -15,7 +15,7 @@ const markOfAddress = '/#key=';
 
 /**
  * `--inspect`: starts `leads inspect` over the receiver's inbox as a process of its own, and resolves when that has printed its
- * address, or with a failed start when it ended before: that is thrown. The page ends when it is closed, and when this process
+ * address. Throws the error that it printed where it ended before. The page ends when it is closed, and when this process
  * ends in whatever way, because the channel between the two closes then.
  */
 export async function startInspect(session: ListenSession, port: number) {
@@ -38,18 +38,18 @@ export async function startInspect(session: ListenSession, port: number) {
   stop.signal.addEventListener('abort', disconnect, { once: true });
   // Lines are held back until the page has started: those of a failed start become the error of this command.
   const firstLines: string[] = [];
-  let isStarted = false;
-  const started = new Promise<void>((resolve) => {
+  const started = new Promise<true>((resolve) => {
+    let isStarted = false;
     lines.on('line', (line) => {
       if (isStarted) return void stderr.write(`${line}\n`);
       firstLines.push(line);
       if (!line.includes(markOfAddress)) return;
       isStarted = true;
       stderr.write(`${firstLines.join('\n')}\n`);
-      resolve();
+      resolve(true);
     });
   });
-  await Promise.race([started, ended]);
+  const isStarted = await Promise.race([started, ended.then(() => false)]);
   if (!isStarted && !stop.signal.aborted) throw startError(firstLines, await ended);
   void ended.then((exit) => {
     if (stop.signal.aborted) return;

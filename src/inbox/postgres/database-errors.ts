@@ -81,7 +81,7 @@ const reasonsBySqlState: readonly (readonly [prefix: string, reason: StoreFault]
 ];
 
 /** The SQLSTATE of an error that the database answered; empty for any other error. */
-export const sqlState = (error: unknown): string => (error instanceof DatabaseError ? error.code : '');
+const sqlState = (error: unknown): string => (error instanceof DatabaseError ? error.code : '');
 
 /** Whether a transaction met another one (a serialization failure or a deadlock), so that it works when it is repeated. */
 export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(sqlState(error));

@@ -189,7 +189,7 @@ function* keepRemaining(firstSeq: number): Work<void> {
 }
 
 /** Deletes deliveries with their results and, where no other lead shares it, their content; and counts them as removed. */
-export function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work<void> {
+function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work<void> {
   if (seqs.length === 0) return;
   const chosen = sql`(SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(seqs)})`;
   const attempt = raw(`${dialect.smaller}(attempt, ${mostAttemptsCounted})`);

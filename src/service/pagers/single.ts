@@ -200,13 +200,13 @@ export class SinglePager implements Pager {
     const numbered = (number: number): PageRequest =>
       probe({ style: 'page', param, number }, first.request.limit);
     const second = yield numbered(base + 1);
+    // A 404 says that there is no second page; another refusal may be for the parameter.
+    const isRefused = second.kind === 'rejected' && second.error.status !== 404;
     if (isFilled(second)) return isFirstAgain(second, first) ? undefined : this.#continueBy(pages, first);
     // Pages may be counted from 0, or an empty page may be what a filter gives.
     const reread = yield numbered(base);
     if (isFilled(reread)) {
       if (!isFirstAgain(reread, first)) return this.#continueBy(pages, first);
-      // A 404 says that there is no second page; another refusal may be for the parameter.
-      const isRefused = second.kind === 'rejected' && second.error.status !== 404;
       return isRefused ? undefined : yield* this.#onlyPage(reread, first);
     }
     // Only the first of pages that are counted from 0 is not empty; a filter leaves that empty as well.
