@@ -173,3 +173,29 @@ describe('a list that is read by windows of time', () => {
     await expect(walk(service)).rejects.toThrow(mayBeCut);
   });
 });
+
+describe('a list of one lead that `api.pagination before` reads', () => {
+  const leads = leadsOf(1, 1);
+
+  it.each([
+    ['id', () => behindId(leads, 'before'), 'before'],
+    ['time', () => before(leads, 'until', true), 'until'],
+  ] as const)('is complete by its %s, since a page with so few leads is not cut', async (_, list, name) => {
+    await open(list(), 50, { pagination: 'before', params: { before: name } });
+    const { ids, completion } = await walk(service);
+    expect(ids).toEqual(idsOf(leads));
+    expect(completion).toEqual({ kind: 'complete', evidence: 'few' });
+  });
+
+  it('is not proven complete where one lead was asked for', async () => {
+    await open(behindId(leads, 'before'), 50, { pagination: 'before', pageSize: 1 });
+    await expect(walk(service)).rejects.toThrow('does not begin with the lead');
+  });
+
+  it('is read on where the service gives one lead a page', async () => {
+    const three = leadsOf(3, 1);
+    await open(behindId(three, 'before'), 1, { pagination: 'before' });
+    await expect(walk(service)).rejects.toThrow('does not begin with the lead');
+    expect(server.requests.length).toBeGreaterThan(3);
+  });
+});

@@ -23,7 +23,8 @@ type BeforePosition = Extract<Position, { readonly style: 'before' }>;
 
 /**
  * The position of the leads that follow one of a page, which is the record number `back` from its end: with 2, the last record comes
- * once more and shows that none was passed over. A time is that of the next record, since services may exclude the time itself.
+ * once more and shows that none was passed over. A time is that of the next record: `pageUrl` sends it 1 ms or 1 s later, so that this
+ * record comes once more also from a service that excludes the time itself.
  * Undefined where that record has no id, or none of the names can take what it has.
  */
 export function positionAfter(
@@ -51,10 +52,17 @@ const windowApart = (param: string): Unproven =>
 const windowOfOneTime = (param: string): Unproven =>
   unproven(`the leads of a full answer to '${param}' do not become older, so that no time leads past them`);
 
+type JudgeLonePage = (first: PageAnswer) => PagerStep;
+
 /**
  * Asks for the leads after one of those that were read, by its id or its time. Where pages may overlap, the next page has to begin with
- * a record of the last one, `#tail`. `#back` says from which record of it the next request starts, counted from its end; larger, where
- * that record has gone.
+ * a record of the last one, `#tail`.
+ *
+ * - `#back`: from which record of `#tail` the next request starts, counted from its end; larger, where that record has gone
+ * - `#longest`: the length of the longest page. A shorter one ends the list; one as long, without a new lead, may be cut among leads of
+ *   one time, which no time leads past
+ * - `#loneLead`: the first page, where it has one lead and nothing else was read. The request after that lead cannot show whether the
+ *   position works, since no lead has to come once more: `#judgeLonePage` decides by the page itself
  */
 export class BeforePager implements Pager {
   readonly movement = 'anchored';
@@ -64,11 +72,14 @@ export class BeforePager implements Pager {
   #tail: readonly ScannedRecord[] = [];
   #back = 2;
   #longest = 0;
+  readonly #judgeLonePage: JudgeLonePage | undefined;
+  #loneLead: PageAnswer | undefined;
 
-  constructor(names: BeforeNames, overlaps: boolean, from: Position = start) {
+  constructor(names: BeforeNames, overlaps: boolean, from: Position = start, judge?: JudgeLonePage) {
     this.#names = names;
     this.#overlaps = overlaps;
     this.#from = from;
+    this.#judgeLonePage = judge;
   }
 
   first(): PageRequest {
@@ -76,7 +87,7 @@ export class BeforePager implements Pager {
   }
 
   restarted(): Pager {
-    return new BeforePager(this.#names, this.#overlaps);
+    return new BeforePager(this.#names, this.#overlaps, start, this.#judgeLonePage);
   }
 
   accepts(_: PageRequest, first: ScannedRecord): boolean {
@@ -91,7 +102,8 @@ export class BeforePager implements Pager {
     const [param = ''] = [...this.#names.ids, ...this.#names.times];
     if (isFirst && facts.count === 0)
       return complete(position.style === 'start' ? 'empty' : 'nothing-behind');
-    if (!isFirst && (isSkipped || facts.count === 0)) return this.#goBack(limit) ?? windowApart(param);
+    if (!isFirst && (isSkipped || facts.count === 0))
+      return this.#goBack(limit) ?? this.#endOfLoneLead(answer) ?? windowApart(param);
     if (position.style === 'before' && fresh === 0 && namesItself(position, answer)) return nothingNew;
     const isFull = facts.count >= this.#longest;
     this.#longest = Math.max(this.#longest, facts.count);
@@ -99,11 +111,18 @@ export class BeforePager implements Pager {
     if (!isFirst && fresh === 0) {
       if (hints.hasMore === true) return moreWithoutLeads;
       const isOneTime = isFull && position.style === 'before' && position.times.length > 0;
-      return isOneTime ? windowOfOneTime(param) : complete('nothing-behind');
+      return isOneTime ? (this.#endOfLoneLead(answer) ?? windowOfOneTime(param)) : complete('nothing-behind');
     }
+    this.#loneLead = isFirst && position.style === 'start' && facts.count === 1 ? answer : undefined;
     this.#tail = answer.tail;
     this.#back = this.#overlaps ? 2 : 1;
     return this.#askNext(limit) ?? moreWithoutPosition;
+  }
+
+  #endOfLoneLead({ hints: { hasMore, total = 0 }, isSkipped }: PageAnswer): PagerStep | undefined {
+    if (this.#loneLead === undefined || hasMore === true || total > 1 || isSkipped) return undefined;
+    const step = this.#judgeLonePage?.(this.#loneLead);
+    return step?.kind === 'switch' && step.step.kind === 'complete' ? step.step : undefined;
   }
 
   #askNext(limit: number | undefined): PageRequest | undefined {

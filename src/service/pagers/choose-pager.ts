@@ -107,9 +107,11 @@ function numberingOf(
   return { style, param: page, base: hints.page ?? firstPage, isBaseUnseen };
 }
 
-function beforePager({ before = 'before', until }: RequestParams, { overlaps }: ListFacts): Pager {
+function beforePager(params: RequestParams, facts: ListFacts): Pager {
+  const { before = 'before', until } = params;
   const isTime = before === until || untilNames.includes(before);
-  return new BeforePager(isTime ? { ids: [], times: [before] } : { ids: [before], times: [] }, overlaps);
+  const names = isTime ? { ids: [], times: [before] } : { ids: [before], times: [] };
+  return new BeforePager(names, facts.overlaps, start, tryOtherWays(params, facts, []));
 }
 
 function countsMore({ hints, facts: { count } }: PageAnswer, isFiltered: boolean): boolean {
