@@ -67,7 +67,14 @@ export function isEvent(object: Members): boolean {
   return Object.keys(object).some((name) => typeof object[name] === 'string' && isEventName(name));
 }
 
-/** The part of an object in a delivery. `event`: it describes the event. `envelope`: it is around the lead. */
+/**
+ * The part of an object in a delivery decides which of its members can say that the lead was deleted:
+ * - all: a member that `isEventName` names, such as `event: lead.deleted`
+ * - `lead`: also a flag such as `is_deleted`, and a `type` of several words: `ContactDelete` is a flat event; a lead may be a `removal`
+ * - `envelope`, which is around the lead: also a flag, and a member such as `status`, which in a lead is the lead's own
+ * - `event`, an object inside that one: no flag. An inner lead is read on its own as a `lead`; a flag in any other inner object, such
+ *   as a comment, is about that object
+ */
 type Role = 'event' | 'lead' | 'envelope';
 
 /** Matches the end of a word, because some services write `ONLEADDELETE`; but not `undeleted`. */
@@ -100,7 +107,6 @@ function saysDeletion(name: string, value: Json, role: Role): boolean {
   if (isEventName(name))
     return hasWord(value, deletionWord) || (deletionCode.test(value) && hasWord(name, codeWord));
   const mayNameEvent = role === 'envelope' && envelopeName.test(name);
-  // A flat event has a type such as `ContactDelete`; a lead may be of the type `removal`.
   const isTypeOfFlatEvent = role === 'lead' && name === 'type' && wordsOf(value).length > 1;
   return (mayNameEvent || isTypeOfFlatEvent) && !/\s/.test(value) && hasWord(value, deletionWord);
 }
@@ -108,13 +114,15 @@ function saysDeletion(name: string, value: Json, role: Role): boolean {
 const deletionMember = (object: Members, role: Role): string | undefined =>
   Object.keys(object).find((name) => saysDeletion(name, object[name] ?? null, role));
 
-/** Returns the path to the member that says that the lead was deleted: in the object, or in one directly inside it. */
+/**
+ * Returns the path to the member that says that the lead was deleted: in the object, or in one directly inside it. Inside a lead only
+ * objects that describe its event are read: Salesforce has a ChangeEventHeader in each record, Estuary a `_meta`.
+ */
 export function deletionIn(object: Members, role: 'lead' | 'envelope'): Path | undefined {
   const member = deletionMember(object, role);
   if (member !== undefined) return [member];
   for (const name of Object.keys(object)) {
     const inner = object[name];
-    // Salesforce has a ChangeEventHeader in each record, Estuary a `_meta`.
     if (!isObject(inner) || (role === 'lead' && !/event|^_meta$/i.test(name))) continue;
     const isAboutEvent = role === 'envelope' && aboutEvent.test(name);
     const innerMember = deletionMember(inner, isAboutEvent ? 'envelope' : 'event');
@@ -133,8 +141,12 @@ const neutralWord =
 const kindName = /^(?:table|model|collection|module|entity|object|resource)(?:[_-]?(?:name|type))?$/i;
 
 /**
- * Returns the member that names the kind of the content, and whether that is a lead; undefined without such a
- * member. `isAround` is true for an envelope: in a lead, members such as `model` are fields of its own.
+ * Returns the member that names the kind of the content, and whether that is a lead. It is undefined where there
+ * is no such member. `isAround` is true for an envelope: in a lead, members such as `model` are fields of its own.
+ *
+ * A member that names a lead is returned at once, whatever its place: `{"event": "invoice.paid", "table": "leads"}` holds a lead.
+ * If no member does, the function returns the first member that names another kind, as in `{"table": "invoices"}`. In a lead, an event
+ * must look like one, by its value (`invoice.paid`) or its name (`eventType`), since a lead may have a topic such as `new-roof`.
  */
 export function kindIn(
   object: Members,
@@ -148,7 +160,6 @@ export function kindIn(
     const namesKind = isAround && (kindName.test(name) || (name === 'type' && isResource));
     if (!namesKind && name !== 'type' && !isEventName(name)) continue;
     if (hasWord(value, leadWord)) return { member: name, isLead: true };
-    // A lead may have a topic such as `new-roof`.
     const mayNameEvent = isAround || /[./:]/.test(value) || /event/i.test(name);
     const namesEvent = mayNameEvent && isNameOfEvent(value);
     if (kindsIn(value).length > 0 && (namesKind || namesEvent)) otherKind ??= name;

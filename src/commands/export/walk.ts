@@ -93,6 +93,10 @@ class LeadExport {
   /**
    * Reads from where an interrupted export stopped. If the service does not serve the list from there, reads it from its first
    * page instead: the leads that are written already are dropped by their ids.
+   *
+   * While it does, a resumed run would begin at `retryAt`, the position that failed or the start, and not at `next`: to the leads that
+   * were written it adds those that come, and some that were written before the restart also come after `next`, and would count twice.
+   * `#canReread` ends with the first record without an id, which a second reading would write twice: from then on `next` is kept.
    */
   async #firstWalk(): Promise<void> {
     const plan = this.#plan;
@@ -108,13 +112,15 @@ class LeadExport {
       // The position may be good the next time if only a failure or a refusal of this moment kept it from being read.
       const isPassing = error instanceof ServiceError || error instanceof KeyRejectedError;
       const retryAt = isPassing ? from : start;
-      // Not at `next`: a resumed run counts the leads that are new to it, and the ones written before also come after `next`.
       const resumeAt = (next: Position): Position => (this.#canReread ? retryAt : next);
       await this.#read({ plan, restartedBy: error, resumeAt });
     }
   }
 
-  /** Whether the list may be read from its first page once more: records without an id would be written twice. */
+  /**
+   * Whether the list may be read from its first page once more. False as soon as one record without an id is written, which would be
+   * written twice: then a position that fails ends the export, and a resumed run goes on at the last `next`.
+   */
   get #canReread(): boolean {
     return this.#totals.withoutId === 0;
   }
