@@ -11,12 +11,13 @@ export interface Word {
 export type Pipeline = readonly (readonly Word[])[];
 
 /**
- * A part of a command line. `blank` is also a continued line, a comment, or a redirection: curl does not send its
- * words. A quote that is not closed reaches to the end of the text, so that reading takes linear time.
+ * A part of a command line. `blank` is also a comment, or a redirection: curl does not send its words. `joined` continues a line. A quote that is not closed reaches to the end of the text, so that reading takes linear time.
  */
 const piece = new RegExp(
   [
-    String.raw`(?<blank>[ \t<]+|\\\r?\n|(?<=[ \t])#[^\n]*|\d?>[>&]?[ \t]*[^\s|;&]*)`,
+    String.raw`(?<blank>[ \t]+|(?<![^\s|;&])#[^\n]*|<(?![<(])[ \t]*[^\s|;&<>]*|<+|\d?>[>&]?[ \t]*[^\s|;&]*)`,
+    String.raw`(?<joined>\\\r?\n)`,
+    String.raw`(?<pipe>(?<!\|)\|(?!\|)&?\s*)`,
     String.raw`(?<end>[|;&\r\n]+)`,
     String.raw`\$'(?<ansi>(?:[^'\\]+|\\[\s\S])*)'?`,
     String.raw`'(?<single>[^']*)'?`,
@@ -40,10 +41,11 @@ export function parsePipelines(text: string): readonly Pipeline[] {
     word = undefined;
   };
   for (const { groups = {} } of text.matchAll(piece)) {
-    const { blank, end, ansi, single, double, expansion, escaped, plain } = groups;
-    if (blank !== undefined || end !== undefined) {
+    if (groups['joined'] !== undefined) continue;
+    const { blank, pipe, end, ansi, single, double, expansion, escaped, plain } = groups;
+    if ((blank ?? pipe ?? end) !== undefined) {
       endWord();
-      if (end === '|') pipelines.at(-1)?.push([]);
+      if (pipe !== undefined) pipelines.at(-1)?.push([]);
       else if (end !== undefined) pipelines.push([[]]);
       continue;
     }
