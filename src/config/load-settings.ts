@@ -110,7 +110,7 @@ function rejectUnknownProfile(name: string, profiles: NonNullable<Config['profil
 }
 
 /** A character that no header can hold is a mistake in copying, and the request would fail. */
-function sendableKey(key: string, source: Parameters<typeof unsendableKey>[0]): Secret {
+export function sendableKey(key: string, source: Parameters<typeof unsendableKey>[0]): Secret {
   if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
   throw unsendableKey(source);
 }

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../config/base-url.ts';
+import { sendableKey } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { defaultApiKey, type SandboxOptions, type WebhookOptions } from '../../sandbox/sandbox-options.ts';
@@ -49,6 +50,7 @@ async function readApiKeys(
     throw new UsageError('an API key is one word of visible characters');
   }
   if (fromFlags.length > 0) return { apiKeys: fromFlags, showsKey: apiKey.length > 0 };
-  const fromEnv = context.env['LEADS_API_KEY'] ?? '';
-  return { apiKeys: [fromEnv === '' ? defaultApiKey : fromEnv], showsKey: fromEnv === '' };
+  const fromEnv = (context.env['LEADS_API_KEY'] ?? '').trim();
+  if (fromEnv === '') return { apiKeys: [defaultApiKey], showsKey: true };
+  return { apiKeys: [sendableKey(fromEnv, 'LEADS_API_KEY').reveal()], showsKey: false };
 }
