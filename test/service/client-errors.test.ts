@@ -120,6 +120,17 @@ describe('a 403 that limits the rate', () => {
   });
 });
 
+it.each(['Ünknown', 'Ünknown!'])(
+  'a long answer that is cut within a character is UTF-8: %s',
+  async (start) => {
+    const body = Buffer.from(`${start} ${'é'.repeat(70_000)}`);
+    const failure = await failureOf((_request, response) => {
+      response.writeHead(400).end(body);
+    });
+    expect(failure.message).not.toContain('Ã');
+  },
+);
+
 it('a proxy that cannot be reached is named', async () => {
   const port = await freePort();
   const { exitCode, stderr } = await run(['export', '--retries', '0'], {

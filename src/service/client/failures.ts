@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { DataError, KeyRejectedError, type LeadsError, ServiceError } from '../../errors.ts';
 import { loginCommand, type Hint } from '../../front.ts';
 import type { HttpAnswer } from '../../http/client/http-client.ts';
@@ -26,11 +25,19 @@ export async function errorByStatus(
   hint?: Hint,
 ): Promise<LeadsError | TransientError> {
   const bytes = await beginningOf(body, longestBody);
-  const text = isUtf8(bytes) ? utf8(bytes) : bytes.toString('latin1');
+  const text = textOf(bytes, bytes.length > longestBody);
   const problem = parseProblem(text);
   const reason = problemText(problem, response.redact);
   const kind = kindByStatus(response, reason, text);
   return errorOfKind(service, response, { kind, reason, body: problem, hint });
+}
+
+function textOf(bytes: Buffer, isCut: boolean): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return bytes.toString('latin1');
+  }
 }
 
 /** Reads until it has more than `enoughBytes`, so that the result may be longer by a chunk. */
