@@ -93,7 +93,8 @@ export class Replayer {
       const options = { target, inbox, clock, isMove: false };
       const [retried] = await retryRequest([{ ...stored, leadId }], options);
       if (retried === undefined) throw new Error('a target gave no result');
-      const { ok, answer, durationMs } = retried;
+      const { ok, isTried, answer, durationMs } = retried;
+      if (!isTried) throw new RequestProblem(409, 'not-replayable', `Nothing was sent: ${answer}.`);
       return { ok, answer, durationMs };
     } finally {
       await inbox.close();

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { WireDelivery, WireReplayed, WireRow } from '../../src/inspect/wire.ts';
 import { Secret } from '../../src/secret.ts';
@@ -30,6 +30,29 @@ const detailOf = async (page: Inspected, seq: number) =>
   JSON.parse((await page.get(`/api/deliveries/${seq}`)).text) as WireDelivery;
 
 describe('a replay', () => {
+  it('sends nothing, and says so, while a receiver sends the lead', async () => {
+    const app = await appThat();
+    const target = targetAt(app.url);
+    const location = freshFile('inbox.db');
+    const targets = [target.name];
+    const inbox = await openInbox({ location, clock: systemClock, targets, claimMs: 60_000 });
+    onTestFinished(() => inbox.close());
+    await inbox.take([{ leadId: 'a', delivery: deliveryOf('{"id":"a"}') }]);
+    await inbox.claim(target.name, 1);
+    let waitedMs = 0;
+    const clock = {
+      ...systemClock,
+      now: () => systemClock.now(),
+      steady: () => systemClock.steady() + waitedMs,
+      sleep: (ms: number) => Promise.resolve(void (waitedMs += ms)),
+    };
+    const page = await inspect({ inbox, targets: [target], clock });
+    const { status, answer } = await replayed(page, { seq: 1, target: target.name });
+    expect(status).toBe(409);
+    expect(answer).toMatchObject({ problem: 'Nothing was sent: a receiver sends it now.' });
+    expect(app.received).toEqual([]);
+  });
+
   it('sends the stored bytes, unsigned and marked, and keeps the result', async () => {
     const app = await appThat((count) => (count === 1 ? 500 : 200));
     const page = await inspect({ targets: [targetAt(app.url)] });

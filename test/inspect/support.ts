@@ -50,7 +50,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
   const replays = new Replayer({
     targets: options.targets ?? [],
     openInbox: ({ name }) => openInbox({ location: inbox.location, clock: systemClock, targets: [name] }),
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
   });
   const server = await openInspectServer({
     port: 0,
