@@ -131,5 +131,5 @@ function retriesFrom(flag: string | undefined, stored: number | undefined): numb
 const optionalSecret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
 
-/** An empty variable or flag counts as missing; a variable that was made from a file may end with its line break. */
+/** An empty variable counts as missing; a variable that was made from a file may end with its line break. */
 const nonEmpty = (text: string | undefined): string | undefined => text?.trim() || undefined;

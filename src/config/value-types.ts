@@ -135,7 +135,10 @@ const durationFrom = (minMs: number, expected: string): ValueType<number> => ({
 });
 
 /** Milliseconds, more than none: between two polls, or until a time-out. */
-export const interval = durationFrom(1, 'a duration above zero such as 500ms, 30s, 5m, 2h or 7d');
+export const interval = durationFrom(
+  Number.MIN_VALUE,
+  'a duration above zero such as 500ms, 30s, 5m, 2h or 7d',
+);
 
 /** Milliseconds between two polls: a service is not asked more often than once a second. */
 export const pollInterval = durationFrom(1000, 'a duration of a second or more, such as 30s, 5m or 2h');

@@ -1,7 +1,7 @@
 import { ConfigError, DataError, InterruptedError, messageOf, OutputError } from '../errors.ts';
 import { updateLeads } from '../front.ts';
 
-const systemFailures: Readonly<Record<string, string>> = {
+const commonFailures: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the device',
   EDQUOT: 'the disk quota is used up',
   EIO: 'I/O error',
@@ -12,13 +12,17 @@ const systemFailures: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is not a directory',
   ENAMETOOLONG: 'its name is too long',
   ELOOP: 'its links lead to each other',
-  ENXIO: 'nothing takes what is written there',
-  EBADF: 'it is not open for writing',
   EPERM: 'it is not permitted',
-  EFBIG: 'it would become too large',
   ETXTBSY: 'it is a running program',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
+};
+
+const systemFailures: Readonly<Record<string, string>> = {
+  ...commonFailures,
+  ENXIO: 'nothing takes what is written there',
+  EBADF: 'it is not open for writing',
+  EFBIG: 'it would become too large',
 };
 
 const writeHints: Readonly<Record<string, string>> = {
@@ -61,7 +65,7 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 const readFailures: Readonly<Record<string, string>> = {
-  ...systemFailures,
+  ...commonFailures,
   ENOENT: 'there is no such file',
   EACCES: 'it is not readable for this user',
   Z_BUF_ERROR: 'the file is cut off',

@@ -28,7 +28,7 @@ const mostFailedLeads = 8;
  * for a pause. After the pause the worker tries a single lead, the latest that was never tried, since the target may fail at the first
  * ones alone. Each further failure makes the pause longer, up to a minute, so that leads do not wait long once the target is back; any
  * other result ends the outage. `#failedLeads` has the leads that failed since the last such result, `#pauses` counts the pauses of
- * this outage and is 0 without one, and `#hasAnswered` is whether the last result was no failure of the target. Times are of the
+ * this outage and is 0 without one, and `#hasAnswered` is whether one came since the last failure that began or lengthened a pause. Times are of the
  * monotonic clock, in milliseconds.
  */
 export class TargetHealth {

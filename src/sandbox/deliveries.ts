@@ -19,7 +19,7 @@ import { type DeliveryFault, FaultInjector, type Faults } from './faults.ts';
 import { defaultConcurrency, type WebhookOptions } from './sandbox-options.ts';
 
 const unsigned: Signer = { scheme: unverified, key: undefined };
-const defaultRetryMs = [1000, 5000, 30_000, 120_000, 600_000, 3_600_000];
+const defaultRetryMs = [1000, 5000, 30_000];
 /** The longest time that a reordered delivery waits for another attempt to overtake it. */
 const overtakenWithinMs = 1000;
 

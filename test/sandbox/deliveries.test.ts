@@ -142,17 +142,6 @@ test('retries follow the schedule; only 200 acknowledges; after the last it give
   expect(clock.sleeps).toEqual([1000, 5000, 30_000]);
 });
 
-test('a lead stays new for an hour while its receiver is not started yet', async () => {
-  const { sandbox, clock } = await deliver({ target: 'http://127.0.0.1:1/' });
-  const lead = sandbox.addLead();
-  for (const [i, wait] of [1000, 5000, 30_000, 120_000, 600_000].entries()) {
-    await expect.poll(() => clock.sleeps.length).toBe(i + 1);
-    clock.advance(wait);
-  }
-  await expect.poll(() => clock.sleeps.at(-1)).toBe(3_600_000);
-  expect(lead.status).toBe('new');
-});
-
 test('a delivery fails when the receiver does not answer in time, or does not listen', async () => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

@@ -11,7 +11,6 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
-import { shellWord } from '../../front.ts';
 import { didYouMean } from '../../output/suggest.ts';
 
 interface EffectiveSetting {
@@ -64,7 +63,7 @@ function effectiveSetting(
   return { key: name, value: secret === true ? new Secret(value).toString() : value, from };
 }
 
-/** An empty flag or variable counts as missing; an empty JSON Pointer may be stored. */
+/** An empty variable counts as missing; an empty JSON Pointer may be stored. */
 const hasValue = ([value, from]: Source): boolean =>
   value !== undefined && (value !== '' || from === 'profile');
 
@@ -124,8 +123,10 @@ export function findSetting(name: string): SettingKey {
   const names = settingKeys.map((candidate) => candidate.name);
   const joined = settingKeys.find((candidate) => name.startsWith(`${candidate.name}=`));
   if (joined !== undefined) {
-    const value = joined.secret === true ? 'VALUE' : shellWord(name.slice(joined.name.length + 1));
-    const hint = `'leads config set ${joined.name} ${value}'`;
+    const value = name.slice(joined.name.length + 1);
+    const mayHoldSecret = joined.secret ?? joined.withoutSecrets ?? joined.origin;
+    const safeValue = mayHoldSecret === undefined && /^[\w.:/-]+$/.test(value) ? value : 'VALUE';
+    const hint = `'leads config set ${joined.name} ${safeValue}'`;
     throw new UsageError(`${joined.name}: a blank stands before the value, not =`, { hint });
   }
   const inGroup = names.find((candidate) => candidate.endsWith(`.${name}`));

@@ -117,8 +117,9 @@ async function checkService(
     examineList(isLearning, context),
   ]);
   const { error, checks, keys, requests } = report;
+  const clockCheck = error instanceof ConfigError ? skip('service.clock', error) : checkClockDrift(report);
   return {
-    connection: [lookup, certificate, checkKey(error), checkClockDrift(report)],
+    connection: [lookup, certificate, checkKey(error), clockCheck],
     dialect: error === undefined ? checks : unexaminedDialect(error),
     keys: error === undefined ? keys : [],
     requests,

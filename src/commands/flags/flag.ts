@@ -126,7 +126,7 @@ export function argumentTerm(name: string, { optional, repeatable }: Argument): 
 
 const nonBlank: ValueType<string> = { ...text, parse: (typed) => typed.trim() || undefined };
 
-/** The flags that every command takes, before and after its name. Their values are checked where settings are read. */
+/** The flags that every command takes, before and after its name. What their values mean is checked where settings are read. */
 export const globalFlags = {
   profile: {
     value: 'name',

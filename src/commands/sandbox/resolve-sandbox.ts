@@ -29,8 +29,11 @@ export async function resolveSandbox(flags: Options, context: Context): Promise<
   };
 }
 
+/** A person may list new leads for a while before a receiver is started: until then the leads stay new. */
+const retryForAnHourMs = [1000, 5000, 30_000, 120_000, 600_000, 3_600_000];
+
 async function resolveWebhook(url: string, flags: Options, context: Context): Promise<WebhookOptions> {
-  const { retry: retryMs, deliveryFaults: faults } = flags;
+  const { retry: retryMs = retryForAnHourMs, deliveryFaults: faults } = flags;
   const { protocol, hostname } = new URL(url);
   if (protocol === 'http:' && !isLoopback(hostname)) {
     throw new UsageError(`the webhook ${url} is plain HTTP, and a webhook must be HTTPS`, {

@@ -152,9 +152,10 @@ export const dialectChecks = 'envelope pagination page-size status category sinc
 
 /** The checks of the dialect where this error ended the examination. */
 export function unexaminedDialect(error: LeadsError): CheckResult[] {
+  if (error instanceof ConfigError) return dialectChecks.map((name) => skip(name, error));
   const isDataFault = error instanceof DataError;
   const [envelope = '', ...further] = dialectChecks;
-  const why = error instanceof ConfigError ? 'there is no key' : 'the service did not answer';
+  const why = 'the service did not answer';
   return [
     isDataFault ? failedEnvelope(envelope, error) : skip(envelope, why),
     ...further.map((name) => skip(name, isDataFault ? 'the answer holds no leads' : why)),

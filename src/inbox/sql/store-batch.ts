@@ -18,10 +18,10 @@ export function* loadStoredState(
   batch: readonly BatchItem[],
 ): Work<StoredState> {
   const keys = keysOf(batch);
-  const [leadRows = [], nonceRows = [], someErased = []] = yield [
-    leadsQuery(dialect, [...keys.leads]),
-    noncesQuery(dialect, [...keys.nonces]),
+  const [someErased = [], leadRows = [], nonceRows = []] = yield [
     sql`SELECT 1 AS one FROM @erased LIMIT 1`,
+    leadsQuery(dialect, [...keys.leads]),
+    ...(keys.nonces.size === 0 ? [] : [noncesQuery(dialect, [...keys.nonces])]),
   ];
   const leads = new Map(
     leadRows.map((row) => [textOf(row['id']), { ...leadHistoryOf(row), digest: bytesOf(row['digest']) }]),

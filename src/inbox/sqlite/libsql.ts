@@ -117,9 +117,13 @@ class RowInsertion {
   #insertTogether(rows: readonly (readonly Value[])[]): void {
     const [first = []] = rows;
     const isShared = first.map((value, column) => rows.every((row) => row[column] === value));
-    const sharedValues = first.filter((_, column) => isShared[column] === true);
-    const values = rows.flatMap((row) => row.filter((_, column) => isShared[column] === false));
-    this.#statement(rows.length, isShared).run([...sharedValues, ...values]);
+    const values = first.filter((_, column) => isShared[column] === true);
+    for (const row of rows) {
+      for (let column = 0; column < row.length; column += 1) {
+        if (isShared[column] !== true) values.push(row[column] ?? null);
+      }
+    }
+    this.#statement(rows.length, isShared).run(values);
   }
 
   #statement(rowCount: number, isShared: readonly boolean[]): Statement {

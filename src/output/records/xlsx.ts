@@ -89,7 +89,8 @@ async function writeRows(
 
 /** Whether Excel keeps each digit of a JSON number. */
 function isExactNumber(raw: string): boolean {
+  if (!/^-?\d/.test(raw)) return false;
   const [mantissa = ''] = raw.split(/[eE]/);
   const digits = mantissa.replace(/\D/g, '').replace(/^0+/, '');
-  return /^-?\d/.test(raw) && digits.length <= mostDigits && Number.isFinite(Number(raw));
+  return digits.length <= mostDigits && Number.isFinite(Number(raw));
 }

@@ -64,9 +64,12 @@ async function recordWrittenLeads({ file, target, waiting, inbox, idField }: Rep
       // written once more.
       if (stored !== undefined && (await rewriteLine(file, bytes, start)))
         written.push({ ...stored, target, claim: 1, outcome: 'done' });
-      lastLine = { bytes: Buffer.from(bytes), start };
       start += bytes.length + lineFeed.length;
     }
+    const last = lines.at(-1);
+    // The next chunk takes the place of this one.
+    if (last !== undefined)
+      lastLine = { bytes: Buffer.from(last.bytes), start: start - last.bytes.length - lineFeed.length };
     for (const { leadId } of written) waiting.delete(leadId);
     if (written.length > 0) {
       await file.datasync();

@@ -69,7 +69,7 @@ function decodeSignature(
     const bytes = decode(text, encoding);
     if (bytes === undefined) continue;
     const ofLength = algorithms.filter((algorithm) => hasLengthOf(algorithm, bytes));
-    // Only a signature in DER, has a length that varies with its bytes; it starts with the tag of a sequence, 0x30.
+    // Only a signature in DER has a length that varies with its bytes; it starts with the tag of a sequence, 0x30.
     const fitting = ofLength.filter((name) => name !== 'ecdsa-p256-sha256-der' || bytes[0] === 0x30);
     if (fitting.length > 0) return { bytes, algorithms: fitting, encoding };
   }
