@@ -56,8 +56,10 @@ export const updateLeads =
   "update leads: 'npm install leads-cli@latest', with --global where it was installed so";
 
 /** The command that stores a key in a profile, for hints: `leads login --base-url https://… --profile big`. */
-export function loginCommand(profile: string | undefined, baseUrl = 'https://…'): string {
-  const command = `leads login --base-url ${baseUrl.replace(/\/$/, '')}`;
+export function loginCommand(profile: string | undefined, baseUrl?: string): string {
+  // A query may hold a credential.
+  const address = baseUrl === undefined ? 'https://…' : shellWord(baseUrl.replace(/\/?([?#].*)?$/s, ''));
+  const command = `leads login --base-url ${address}`;
   return profile === undefined || profile === 'default'
     ? command
     : `${command} --profile ${shellWord(profile)}`;

@@ -15,7 +15,7 @@ export type Pipeline = readonly (readonly Word[])[];
  */
 const piece = new RegExp(
   [
-    String.raw`(?<blank>[ \t]+|(?<![^\s|;&])#[^\n]*|<(?![<(])[ \t]*[^\s|;&<>]*|<+|\d?>[>&]?[ \t]*[^\s|;&]*)`,
+    String.raw`(?<blank>[ \t]+|(?<![^\s|;&])#[^\n]*|<(?![<(])[ \t]*(?:'[^']*'?|"(?:[^"\\]+|\\[\s\S])*"?|\\[\s\S]|[^\s|;&<>'"\\])*|<+|\d?>[>&]?[ \t]*[^\s|;&]*)`,
     String.raw`(?<joined>\\\r?\n)`,
     String.raw`(?<pipe>(?<!\|)\|(?!\|)&?\s*)`,
     String.raw`(?<end>[|;&\r\n]+)`,

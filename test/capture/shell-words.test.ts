@@ -20,6 +20,11 @@ test.each([
   ],
   ['a pipe of both outputs', 'echo a |& cat || b', [[['echo', 'a'], ['cat']], [['b']]]],
   ['a continued line in a word', 'curl ab\\\ncd \\\n e', [[['curl', 'abcd', 'e']]]],
+  [
+    'a quoted file of an input',
+    `curl -d @- < "my file" -H 'A: b' x`,
+    [[['curl', '-d', '@-', '-H', 'A: b', 'x']]],
+  ],
   ['the file of an input', 'curl -d @- < body.json x', [[['curl', '-d', '@-', 'x']]]],
 ])('%s', (_, text, pipelines) => {
   expect(read(text)).toEqual(pipelines);

@@ -50,7 +50,10 @@ function repeatsParameter({ plain, value }: Member, requestUrl: URL | undefined)
   if (typeof value === 'object') return false;
   const equalByValue = [...(requestUrl?.searchParams ?? [])].filter(([, text]) => text === String(value));
   const isCommonValue = /^(true|false)$/.test(String(value)) || !Number.isNaN(Number(value));
-  return equalByValue.some(([name]) => !isCommonValue || plainName(name).endsWith(plain));
+  const innermostName = (name: string): string => name.split(/[^A-Za-z0-9_-]+/).findLast(Boolean) ?? '';
+  return equalByValue.some(
+    ([name]) => !isCommonValue || plainName(name) === plain || plainName(innermostName(name)) === plain,
+  );
 }
 
 /** Members in which services repeat the request: a filter such as `status=failed` is no sign of a failure. */

@@ -111,7 +111,7 @@ export class BeforePager implements Pager {
     if (!isFirst && fresh === 0) {
       if (hints.hasMore === true) return moreWithoutLeads;
       const isOneTime = isFull && position.style === 'before' && position.times.length > 0;
-      return isOneTime ? (this.#endOfLoneLead(answer) ?? windowOfOneTime(param)) : complete('nothing-behind');
+      return isOneTime ? windowOfOneTime(param) : complete('nothing-behind');
     }
     this.#loneLead = isFirst && position.style === 'start' && facts.count === 1 ? answer : undefined;
     this.#tail = answer.tail;

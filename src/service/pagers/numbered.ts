@@ -41,7 +41,7 @@ export const positionAt = ({ style, param, base }: Numbering, count: number): Nu
  * - `#isHonoured`: a number brought another page than the first one
  * - `#before`: the last page that was not empty; `#longest`: the length of the longest one
  * - `#met`: fresh records of all pages; `#isTotalWrong`: the total was smaller, so that it counts something else
- * - `#idlePagesPages`: pages in a row without a fresh record
+ * - `#idlePages`: pages in a row without a fresh record
  */
 export class NumberedPager implements Pager {
   readonly movement = 'counted';
