@@ -18,11 +18,12 @@ export const locationText = (location: InboxLocation): string =>
 export function missingInbox(location: InboxLocation): string | undefined {
   if (typeof location !== 'string') return undefined;
   try {
-    const stats = statSync(location, { throwIfNoEntry: false });
-    if (stats === undefined) return `there is no inbox at ${location}`;
+    // Node 26 takes also a file in place of a directory for a missing entry, unless the error is thrown.
+    const stats = statSync(location);
     const isEmpty = stats.isFile() && stats.size === 0 && !existsSync(`${location}-wal`);
     return isEmpty ? `the file ${location} is empty` : undefined;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return `there is no inbox at ${location}`;
     throw cannotOpen(location, error);
   }
 }
