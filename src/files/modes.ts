@@ -25,6 +25,16 @@ function makeUnlessExists(path: string, mode: number | undefined): void {
   }
 }
 
+/** Undefined only for a missing file: with `throwIfNoEntry: false`, node 26 gives it also where a directory of the path is a file. */
+export function statIfThere(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 

@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { statIfThere } from '../files/modes.ts';
 import type { Driver } from './driver.ts';
 import type { Inbox, InboxReader } from './inbox.ts';
 import { cannotOpen } from './sqlite/sqlite-errors.ts';
@@ -18,12 +19,11 @@ export const locationText = (location: InboxLocation): string =>
 export function missingInbox(location: InboxLocation): string | undefined {
   if (typeof location !== 'string') return undefined;
   try {
-    // Node 26 takes also a file in place of a directory for a missing entry, unless the error is thrown.
-    const stats = statSync(location);
+    const stats = statIfThere(location);
+    if (stats === undefined) return `there is no inbox at ${location}`;
     const isEmpty = stats.isFile() && stats.size === 0 && !existsSync(`${location}-wal`);
     return isEmpty ? `the file ${location} is empty` : undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return `there is no inbox at ${location}`;
     throw cannotOpen(location, error);
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../../errors.ts';
-import { closeToOthers, makeDirectory } from '../../files/modes.ts';
+import { closeToOthers, makeDirectory, statIfThere } from '../../files/modes.ts';
 import { inboxOfNewerVersion, otherFile } from '../errors.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { schemaOf, schemaVersion } from '../sql/schema.ts';
@@ -80,7 +80,7 @@ const notAFile = (path: string): ConfigError =>
 
 /** SQLite gives the log and its index (`-wal`, `-shm`) the mode of the file, so that the file is made here with the right one. */
 function makeFile(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statIfThere(path);
   makeDirectory(dirname(path), 0o700);
   // A file that exists is not opened: to close it would end the locks that this process has on it (POSIX).
   if (stats === undefined) closeSync(openSync(path, 'a', 0o600));
