@@ -15,7 +15,6 @@ export interface PlainId {
 /** The words of 32 bits in a block. A page of leads needs one block, which must not take more memory than the page. */
 const blockSize = 1 << 14;
 const longestId = 4096;
-const maxLoadFactor = 3 / 4;
 const noPass = -1;
 
 /**
@@ -25,7 +24,7 @@ const noPass = -1;
  */
 export class IdSet {
   /**
-   * A slot is two words: a hash, and the address of its entry; 0 when the slot is free. An entry is a word with its last pass, a word with the length of the id in bytes, then the id, its last word
+   * A slot is two words: a hash, and the address of its entry; 0 when the slot is free. At most three of four slots are taken. An entry is a word with its last pass, a word with the length of the id in bytes, then the id, its last word
    * padded with zeros. Its address counts the words of all blocks from 1. `#ends` are the lengths in words of the full
    * blocks, and `#lastEnd` is that of the last one, which counts as full before there is one.
    */
@@ -138,8 +137,7 @@ export class IdSet {
     this.#slots[slot] = hash;
     this.#slots[slot + 1] = appended;
     this.#count += 1;
-    const slotCount = this.#slots.length / 2;
-    if (this.#count > slotCount * maxLoadFactor) this.#grow();
+    if (this.#count * 8 > this.#slots.length * 3) this.#grow();
     return appended;
   }
 
