@@ -17,6 +17,7 @@ import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findPaths } from '../../src/config/directories.ts';
 import { binary, environment } from '../support/listen-process.ts';
+import { mountedDisk } from '../support/mounted-disk.ts';
 import { freshHome, homeWith, leads } from '../support/run.ts';
 import { asStranger, canBeStranger, stranger } from '../support/stranger.ts';
 
@@ -47,11 +48,8 @@ it('names the choices of a setting that has another value in the file', async ()
 });
 
 it('leaves no draft of a lock where the disk is full', async ({ skip }) => {
-  const place = join(freshHome(), 'small');
-  mkdirSync(place);
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', place]).status !== 0)
-    return skip('mounting is not allowed here');
-  onTestFinished(() => void spawnSync('umount', ['-l', place]));
+  const place = mountedDisk('4k');
+  if (place === undefined) return skip('mounting is not allowed here');
   writeFileSync(join(place, 'other'), 'x');
   const { exitCode, stderr } = await leads(['export', '--bookmark', join(place, 'bm'), '-o', 'x.ndjson'], {
     env: { LEADS_BASE_URL: 'http://127.0.0.1:1', LEADS_API_KEY: 'k' },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { InterruptedError } from '../../src/errors.ts';
+import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads, type LiveRun, startLeads } from '../support/run.ts';
 import { ScriptedReceiver } from '../support/scripted-receiver.ts';
 
@@ -218,6 +219,14 @@ test('a webhook that acknowledges a forgery is named, once for each kind', async
   ]);
   expect(stdout).toContain('"attempts":10,"acknowledged":5,');
   await blind.close();
+});
+
+test('a lead is tried for more than an hour while its receiver is not started yet', async () => {
+  const clock = new FakeClock(Date.now(), { hasty: true });
+  const flags = ['--leads', '1', '--webhook', 'http://127.0.0.1:1', '--no-verify'];
+  running.push(startLeads(['sandbox', '--port', '0', ...flags], { clock }));
+  await expect.poll(() => clock.sleeps.length).toBe(6);
+  expect(clock.sleeps).toEqual([1000, 5000, 30_000, 120_000, 600_000, 3_600_000]);
 });
 
 test('a webhook that has acknowledged a lead is not noted, whatever is forged, dropped or fails later', async () => {

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { lock } from '../../src/files/lock.ts';
 import { FakeClock } from '../support/clock.ts';
 
@@ -53,12 +53,16 @@ describe('lock', () => {
       // The shell becomes a program that never waits for the child that it started before.
       const script = 'sleep 60 & echo $!; exec tail -f /dev/null';
       const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+      onTestFinished(() => void parent.kill('SIGKILL'));
       const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
       heldBy(path, { pid: Number(pid), host: hostname(), started: 1 });
       await expect(lock(path, me())).rejects.toMatchObject({ code: 'output' });
       process.kill(Number(pid), 'SIGKILL');
-      await expect.poll(() => lock(path, me()).then(() => 'free', String)).toBe('free');
-      parent.kill('SIGKILL');
+      const takenOver = () =>
+        lock(path, me())
+          .then((held) => held.release())
+          .then(() => 'free', String);
+      await expect.poll(takenOver).toBe('free');
     },
   );
 

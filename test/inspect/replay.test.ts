@@ -7,6 +7,7 @@ import { systemClock } from '../../src/time/clock.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { arrivalOf, deliveryOf, freshFile } from '../inbox/support.ts';
+import { FakeClock } from '../support/clock.ts';
 import { ScriptedReceiver } from '../support/scripted-receiver.ts';
 import { inspect, type Inspected, targetAt } from './support.ts';
 
@@ -39,13 +40,7 @@ describe('a replay', () => {
     onTestFinished(() => inbox.close());
     await inbox.take([{ leadId: 'a', delivery: deliveryOf('{"id":"a"}') }]);
     await inbox.claim(target.name, 1);
-    let waitedMs = 0;
-    const clock = {
-      ...systemClock,
-      now: () => systemClock.now(),
-      steady: () => systemClock.steady() + waitedMs,
-      sleep: (ms: number) => Promise.resolve(void (waitedMs += ms)),
-    };
+    const clock = new FakeClock(Date.now(), { hasty: true });
     const page = await inspect({ inbox, targets: [target], clock });
     const { status, answer } = await replayed(page, { seq: 1, target: target.name });
     expect(status).toBe(409);

@@ -127,6 +127,7 @@ it.each(['Ünknown', 'Ünknown!'])(
     const failure = await failureOf((_request, response) => {
       response.writeHead(400).end(body);
     });
+    expect(failure.message).toContain(start);
     expect(failure.message).not.toContain('Ã');
   },
 );

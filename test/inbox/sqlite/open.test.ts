@@ -103,7 +103,7 @@ it('has nothing to show before anything came, and makes no file for it', async (
   expect(run.stderr).toContain('nothing was received yet');
 });
 
-it('takes an empty file for no inbox yet, and leaves it as it is', async () => {
+it('refuses an empty file that is named, and leaves it as it is', async () => {
   const path = freshFile('inbox.db');
   writeFileSync(path, '');
   const run = await leads(['inbox', 'list', '--inbox', path, '--json']);
