@@ -2,8 +2,9 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
+import { readSecretText } from '../files/read.ts';
 import type { Secret } from '../secret.ts';
-import { parseSecret, readSecretText } from './value-types.ts';
+import { parseSecret } from './value-types.ts';
 
 type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;
 

@@ -1,11 +1,8 @@
-import type { Readable } from 'node:stream';
-import { unreadable } from '../files/errors.ts';
-import { readInput } from '../files/read.ts';
 import { Secret } from '../secret.ts';
 import { formatPointer, parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { zoneNamed } from '../time/zone.ts';
-import { ConfigError, type UsageError } from '../errors.ts';
+import type { UsageError } from '../errors.ts';
 import { noSecretGiven, secretWithBlanks } from './errors.ts';
 
 /**
@@ -154,27 +151,4 @@ export function parseSecret(text: string, label: string): Secret {
   if (word === '') throw noSecretGiven(label);
   if (!/^[\x21-\x7e]+$/.test(word)) throw secretWithBlanks(label);
   return new Secret(word);
-}
-
-/** Reads a secret from a file, or from stdin for `-`. Throws a `ConfigError` where that cannot be read, or is no text. */
-export async function readSecretText(file: string, stdin: Readable, label: string): Promise<string> {
-  const place = `the ${label} ${file === '-' ? 'from stdin' : `in ${file}`}`;
-  const errorFor = (cause: unknown): Error => new ConfigError(unreadable(place, cause), { cause });
-  return textOfSecret(await readInput(file, stdin, errorFor), place);
-}
-
-/**
- * Returns the secret in a file, without the byte order mark and the line break that an editor adds. Throws a `ConfigError` for
- * UTF-16, which PowerShell writes: its bytes would make another secret.
- */
-export function textOfSecret(bytes: Uint8Array, secretName: string): string {
-  const hasMark = /^(fffe|feff)/.test(Buffer.from(bytes.subarray(0, 2)).toString('hex'));
-  const isZeroAt = (parity: number) => bytes.every((byte, i) => i % 2 !== parity || byte === 0);
-  if (hasMark || (bytes.length > 1 && (isZeroAt(0) || isZeroAt(1)))) {
-    throw new ConfigError(`${secretName} is UTF-16 text`, {
-      hint: 'write it as UTF-8, in PowerShell with Set-Content -Encoding utf8 -NoNewline',
-    });
-  }
-  if (bytes.includes(0)) throw new ConfigError(`${secretName} holds a NUL character, which no secret has`);
-  return new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
 }

@@ -3,6 +3,8 @@ import { type FileHandle, readFile } from 'node:fs/promises';
 import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
+import { ConfigError } from '../errors.ts';
+import { unreadable } from './errors.ts';
 
 export const maxChunkBytes = 256 * 1024;
 const newline = 0x0a;
@@ -75,4 +77,27 @@ export async function readIfExists(path: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Reads a secret from a file, or from stdin for `-`. Throws a `ConfigError` where that cannot be read, or is no text. */
+export async function readSecretText(file: string, stdin: Readable, label: string): Promise<string> {
+  const place = `the ${label} ${file === '-' ? 'from stdin' : `in ${file}`}`;
+  const errorFor = (cause: unknown): Error => new ConfigError(unreadable(place, cause), { cause });
+  return textOfSecret(await readInput(file, stdin, errorFor), place);
+}
+
+/**
+ * Returns the secret in a file, without the byte order mark and the line break that an editor adds. Throws a `ConfigError` for
+ * UTF-16, which PowerShell writes: its bytes would make another secret.
+ */
+export function textOfSecret(bytes: Uint8Array, secretName: string): string {
+  const hasMark = /^(fffe|feff)/.test(Buffer.from(bytes.subarray(0, 2)).toString('hex'));
+  const isZeroAt = (parity: number) => bytes.every((byte, i) => i % 2 !== parity || byte === 0);
+  if (hasMark || (bytes.length > 1 && (isZeroAt(0) || isZeroAt(1)))) {
+    throw new ConfigError(`${secretName} is UTF-16 text`, {
+      hint: 'write it as UTF-8, in PowerShell with Set-Content -Encoding utf8 -NoNewline',
+    });
+  }
+  if (bytes.includes(0)) throw new ConfigError(`${secretName} holds a NUL character, which no secret has`);
+  return new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
 }

@@ -236,7 +236,8 @@ class Decision {
 
   #takeDelivery({ content, leads, nonce }: ArrivingDelivery): readonly TakeResult[] {
     const { erased } = this.#stored;
-    const remaining = leads.filter(({ arrival: { leadId } }) => !erased.has(leadId));
+    const remaining =
+      erased.size === 0 ? leads : leads.filter(({ arrival: { leadId } }) => !erased.has(leadId));
     const hasErased = remaining.length < leads.length;
     if (nonce !== undefined && !this.#bindNonce(nonce.key, nonce.digest)) {
       const verdict = rejection('replayed_nonce', 'the nonce came before, with another body');

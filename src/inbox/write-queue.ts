@@ -128,10 +128,10 @@ export class WriteQueue {
     const items = itemsOf(writes);
     const { results: itemResults, seq } =
       items.length === 0 ? { results: [], seq: start.seq } : yield* this.#storeItems(items, start, noncesNow);
-    const resultOfItem = new Map(items.map((item, i) => [item, itemResults[i]]));
+    const resultsInOrder = itemResults.values();
     const results: unknown[] = [];
     for (const { task } of writes) {
-      results.push(task.kind === 'deliveries' ? resultOfItem.get(task.item) : yield* task.work(start));
+      results.push(task.kind === 'deliveries' ? resultsInOrder.next().value : yield* task.work(start));
     }
     // By these times `startOf` notices that the clock was set back, and `readMeta` continues the clock of the nonces.
     yield [

@@ -130,13 +130,17 @@ export class FieldPresence {
     this.#missing = new Set(paths);
   }
 
-  /** False once every field was found: further leads need not be parsed. */
-  get isSearching(): boolean {
+  /** A lead is parsed only until every field was found. */
+  examineLead(lead: Pick<RawLead, 'bytes'>): void {
+    if (this.#isSearching) this.examine(parseLead(lead));
+  }
+
+  get #isSearching(): boolean {
     return this.#missing.size > 0;
   }
 
   examine(record: Json): void {
-    if (!this.isSearching) return;
+    if (!this.#isSearching) return;
     this.#hasExamined = true;
     for (const path of this.#missing) {
       if (fieldAt(record, path.split('.')) !== undefined) this.#missing.delete(path);

@@ -44,13 +44,14 @@ export function checkExpectations(
   total: number,
   receipts: ReceiptFigures | undefined,
 ): readonly CheckedExpectation[] {
+  const extremeFigures = extremesOf(receipts);
   return expectations.map((expectation) => {
     const value = measured(expectation, total, receipts);
     // The times of removed receipts are not kept: where there are no others, a gap has no known beginning.
     const isGapUnknown =
       expectation.measure === 'gap' && value === undefined && receipts?.hasReceipts === true;
     const isMet = meets(value, expectation);
-    const extremes = extremesOf(receipts).map((figures) => measured(expectation, total, figures));
+    const extremes = extremeFigures.map((figures) => measured(expectation, total, figures));
     const isUncertain = isGapUnknown || extremes.some((extreme) => meets(extreme, expectation) !== isMet);
     return { expectation, value, holds: isMet && !isUncertain, isUncertain };
   });

@@ -41,10 +41,17 @@ export class FieldValues {
     if (this.#mayHoldResources || !this.#members.find(json, record.start ?? 0, record.end ?? json.length)) {
       return this.ofRecord(parseExact(utf8(record.bytes)));
     }
-    let pathNumber = -1;
-    return this.#pathsByFacet.map((paths) =>
-      valuesOf(paths.map(() => this.#foundScalar(json, (pathNumber += 1)))),
-    );
+    let nextPath = 0;
+    return this.#pathsByFacet.map(({ length }) => {
+      const firstPath = nextPath;
+      nextPath += length;
+      if (length === 1) return valuesOf([this.#foundScalar(json, firstPath)]);
+      for (let path = firstPath; path < nextPath; path += 1) {
+        const value = this.#foundScalar(json, path);
+        if (typeof value === 'string') return [value];
+      }
+      return [noValue];
+    });
   }
 
   ofRecord(record: Json): readonly (readonly string[])[] {

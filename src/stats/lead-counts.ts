@@ -1,5 +1,5 @@
 import { FieldPresence } from '../lead/filter.ts';
-import { parseLead, type RawLead } from '../lead/raw-lead.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
 import { type Facet, FieldValues } from './field-values.ts';
 import { TimeCounts } from './time-series.ts';
 
@@ -30,7 +30,7 @@ export class LeadCounts {
     this.total += 1;
     if (time === undefined) this.undated += 1;
     else this.times.add(time);
-    if (this.namedFields.isSearching) this.namedFields.examine(parseLead(lead));
+    this.namedFields.examineLead(lead);
     const valuesByFacet = this.#fieldValues.ofBytes(lead);
     for (const [i, { counts }] of this.#byFacet.entries()) {
       for (const value of valuesByFacet[i] ?? []) counts.add(value);

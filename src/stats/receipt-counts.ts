@@ -152,7 +152,8 @@ function longestGap(times: readonly number[], gapStart: number | undefined, end:
   if (first === undefined) return undefined;
   let longest: Gap = { start: first, ms: 0 };
   let previous = first;
-  for (const time of [...sorted, end]) {
+  for (let i = 0; i <= sorted.length; i += 1) {
+    const time = sorted[i] ?? end;
     if (time - previous > longest.ms) longest = { start: previous, ms: time - previous };
     previous = time;
   }

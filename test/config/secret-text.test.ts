@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { textOfSecret } from '../../src/config/value-types.ts';
+import { textOfSecret } from '../../src/files/read.ts';
 
 it.each([
   ['secret', 'secret'],

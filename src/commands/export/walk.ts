@@ -1,6 +1,6 @@
 import { InterruptedError, KeyRejectedError, LeadsError, messageOf, ServiceError } from '../../errors.ts';
 import { InvalidRecord } from '../../json/scanned-record.ts';
-import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
@@ -94,9 +94,8 @@ class LeadExport {
    * Reads from where an interrupted export stopped. If the service does not serve the list from there, reads it from its first
    * page instead: the leads that are written already are dropped by their ids.
    *
-   * While it does, a resumed run would begin at `retryAt`, the position that failed or the start, and not at `next`: to the leads that
-   * were written it adds those that come, and some that were written before the restart also come after `next`, and would count twice.
-   * `#canReread` ends with the first record without an id, which a second reading would write twice: from then on `next` is kept.
+   * Meanwhile a checkpoint keeps `retryAt`, the position that failed or the start, and not `next`: leads that were written before
+   * the restart may also come after `next`, and would count twice.
    */
   async #firstWalk(): Promise<void> {
     const plan = this.#plan;
@@ -159,7 +158,7 @@ class LeadExport {
         );
       }
       const passing = this.#withoutInvalid(batch.leads).filter(plan.passes);
-      for (const lead of passing) if (plan.fields.isSearching) plan.fields.examine(parseLead(lead));
+      for (const lead of passing) plan.fields.examineLead(lead);
       const leads = passing.slice(0, limit - totals.leads);
       await destination.write(leads);
       totals.leads += leads.length;
@@ -196,7 +195,8 @@ class LeadExport {
   }
 
   /** Leaves out the records that are not valid JSON, and names each of them: they come only with `--skip-invalid`. */
-  #withoutInvalid(leads: readonly RawLead[]): RawLead[] {
+  #withoutInvalid(leads: readonly RawLead[]): readonly RawLead[] {
+    if (!this.#plan.options.skipInvalid) return leads;
     for (const lead of leads) if (lead instanceof InvalidRecord) this.#noteLeftOut(lead);
     return leads.filter((lead) => !(lead instanceof InvalidRecord));
   }

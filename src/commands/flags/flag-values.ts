@@ -1,5 +1,6 @@
 import { httpUrlOf } from '../../config/base-url.ts';
-import { anyText, readSecretText, type ValueType } from '../../config/value-types.ts';
+import { anyText, type ValueType } from '../../config/value-types.ts';
+import { readSecretText } from '../../files/read.ts';
 import { UsageError } from '../../errors.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';

@@ -94,6 +94,7 @@ function withJoinedValues(words: readonly string[], flags: NamedFlags): string[]
 
 /** Finds the flag of `--limit`, `--limit=5`, `-n` or, of joined letters such as `-qn`, the last. */
 function flagNamedBy(word: string, flags: NamedFlags): NamedFlags[number] | undefined {
+  if (!word.startsWith('-')) return undefined;
   const switches = flags.flatMap(([, flag]) => (isSwitch(flag) && flag.short) || []).join('');
   const isNamed = ([key, flag]: NamedFlags[number]): boolean =>
     new RegExp(`^(${longName(key, flag)}|-[${switches}]*${flag.short ?? '(?!)'})(=|$)`).test(word);

@@ -1,7 +1,7 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { FieldPresence, leadMatcher, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
-import { oldestFirst, parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import { oldestFirst, type RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing.ts';
@@ -22,7 +22,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   const matcher = leadMatcher(filter);
   const fields = new FieldPresence(options.fields ?? []);
   const print = async (leads: readonly RawLead[]): Promise<void> => {
-    for (const lead of leads) if (fields.isSearching) fields.examine(parseLead(lead));
+    for (const lead of leads) fields.examineLead(lead);
     await printer.print(leads);
   };
   // A table is drawn as a whole; with `--watch`, the oldest lead is printed first.

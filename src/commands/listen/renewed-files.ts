@@ -6,7 +6,7 @@ import { ConfigError, describe, messageOf } from '../../errors.ts';
 import type { CurrentKeys } from '../../receiver/credentials.ts';
 import { Secret } from '../../secret.ts';
 import { slept } from '../../time/clock.ts';
-import { textOfSecret } from '../../config/value-types.ts';
+import { textOfSecret } from '../../files/read.ts';
 import type { ListenOptions } from './command.ts';
 
 /**

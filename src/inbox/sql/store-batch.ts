@@ -20,7 +20,7 @@ export function* loadStoredState(
   const keys = keysOf(batch);
   const [someErased = [], leadRows = [], nonceRows = []] = yield [
     sql`SELECT 1 AS one FROM @erased LIMIT 1`,
-    leadsQuery(dialect, [...keys.leads]),
+    ...(keys.leads.size === 0 ? [] : [leadsQuery(dialect, [...keys.leads])]),
     ...(keys.nonces.size === 0 ? [] : [noncesQuery(dialect, [...keys.nonces])]),
   ];
   const leads = new Map(

@@ -99,7 +99,7 @@ const maxPrepared = 32;
 class RowInsertion {
   readonly #database: Database;
   readonly #table: string;
-  readonly #prepared = new Map<string, Statement>();
+  readonly #prepared = new Map<number, Statement>();
 
   constructor(database: Database, table: string) {
     this.#database = database;
@@ -127,7 +127,8 @@ class RowInsertion {
   }
 
   #statement(rowCount: number, isShared: readonly boolean[]): Statement {
-    const key = `${rowCount} ${isShared.map(Number).join('')}`;
+    const columnBits = isShared.reduce((bits, shared) => bits * 2 + Number(!shared), 0);
+    const key = columnBits * (maxRows + 1) + rowCount;
     const statement = this.#prepared.get(key);
     if (statement !== undefined) return statement;
     let lastNumber = isShared.filter(Boolean).length;

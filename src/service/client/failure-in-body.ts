@@ -26,10 +26,11 @@ export function failureInBody(
   { isEmpty, first, requestUrl, redact = (text) => text }: Circumstances,
 ): FailureInBody | undefined {
   const firstValues = new Map(outerMembers(first).map(({ place, value }) => [place, value]));
+  const parameters = [...(requestUrl?.searchParams ?? [])];
   const members = outerMembers(body).filter(
     (member) =>
       !isDeepStrictEqual(firstValues.get(member.place), member.value) &&
-      !repeatsParameter(member, requestUrl),
+      !repeatsParameter(member, parameters),
   );
   const words = (): string | undefined => problemText(body, redact);
   const signs = Object.values(isEmpty ? { ...certainSigns, ...signsWhenEmpty } : certainSigns);
@@ -46,9 +47,12 @@ export function failureInBody(
  * Whether a service repeats a parameter of the request in this member, perhaps by another name. A number or a truth can be equal by
  * chance, so that there the name has to fit as well: `limit=500` does not explain `"status": 500`.
  */
-function repeatsParameter({ plain, value }: Member, requestUrl: URL | undefined): boolean {
+function repeatsParameter(
+  { plain, value }: Member,
+  parameters: readonly (readonly [string, string])[],
+): boolean {
   if (typeof value === 'object') return false;
-  const equalByValue = [...(requestUrl?.searchParams ?? [])].filter(([, text]) => text === String(value));
+  const equalByValue = parameters.filter(([, text]) => text === String(value));
   const isCommonValue = /^(true|false)$/.test(String(value)) || !Number.isNaN(Number(value));
   const innermostName = (name: string): string => name.split(/[^A-Za-z0-9_-]+/).findLast(Boolean) ?? '';
   return equalByValue.some(
