@@ -1,4 +1,13 @@
-import { bodyNote, type Capture, headerIn, parseHeaderLine, pathOf, timeIn, unreadable } from './capture.ts';
+import {
+  bodyNote,
+  type Capture,
+  type CapturedBody,
+  headerIn,
+  parseHeaderLine,
+  pathOf,
+  timeIn,
+  unreadable,
+} from './capture.ts';
 
 const requestLine = /^([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\r?\n/;
 
@@ -38,11 +47,7 @@ export function readRawHttp(text: string): Capture {
   };
 }
 
-function bodyOf(
-  content: string,
-  headers: Capture['rawHeaders'],
-  isCrlf: boolean,
-): Pick<Capture, 'body' | 'notes'> {
+function bodyOf(content: string, headers: Capture['rawHeaders'], isCrlf: boolean): CapturedBody {
   const isChunked = /chunked/i.test(headerIn(headers, 'transfer-encoding') ?? '');
   const decoded = isChunked ? decodeChunked(content) : undefined;
   const length = Number(headerIn(headers, 'content-length') ?? content.length);

@@ -11,7 +11,8 @@ export interface Word {
 export type Pipeline = readonly (readonly Word[])[];
 
 /**
- * A part of a command line. `blank` is also a comment, or a redirection: curl does not send its words. `joined` continues a line. A quote that is not closed reaches to the end of the text, so that reading takes linear time.
+ * A part of a command line. `blank` is also a comment, or a redirection: curl does not send its words. `joined`
+ * continues a line. A quote that is not closed reaches to the end of the text, so that reading takes linear time.
  */
 const piece = new RegExp(
   [

@@ -1,10 +1,9 @@
 import { backslash, isDigit, minus, openBrace, quote } from './bytes.ts';
 import { memberBesideLead, noLeadInElement } from './errors.ts';
 import { formatPointer } from './exact.ts';
-import { InvalidRecord } from './scanned-record.ts';
 import { membersAt, type MemberSpan, onlyMember, type Span, spanAtPointer } from './members.ts';
 import { idKinds, row, scanner } from './scanner.ts';
-import { ScannedRecord } from './scanned-record.ts';
+import { InvalidRecord, ScannedRecord } from './scanned-record.ts';
 
 /** The place of the lead in each element of the array: reference tokens of a JSON Pointer, or `auto`. */
 export type ItemPlace = readonly string[] | 'auto';

@@ -63,7 +63,7 @@ const textAt = 65536;
  * for each record. `done` is the position after the last byte that belongs to a complete record or a separator,
  * where `expects` comes next.
  */
-export interface RecordsScan {
+interface RecordsScan {
   readonly result: number;
   readonly rows: Int32Array;
   readonly done: number;

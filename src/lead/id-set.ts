@@ -18,13 +18,15 @@ const longestId = 4096;
 const noPass = -1;
 
 /**
- * The ids of the leads listed so far, each with the last pass over the list in which it was met. A false duplicate would lose a lead, so ids are stored and compared whole: in an
- * open-addressing table of hashes and addresses, and the ids one after another in blocks, four bytes at a time. A million
- * UUIDs take about 64 MB, a quarter of a `Set` of strings, and there is no limit of 16.7 million entries.
+ * The ids of the leads listed so far, each with the last pass over the list in which it was met. A false duplicate would
+ * lose a lead, so ids are stored and compared whole: in an open-addressing table of hashes and addresses, and the ids one
+ * after another in blocks, four bytes at a time. A million UUIDs take about 64 MB, a quarter of a `Set` of strings, and
+ * there is no limit of 16.7 million entries.
  */
 export class IdSet {
   /**
-   * A slot is two words: a hash, and the address of its entry; 0 when the slot is free. At most three of four slots are taken. An entry is a word with its last pass, a word with the length of the id in bytes, then the id, its last word
+   * A slot is two words: a hash, and the address of its entry; 0 when the slot is free. At most three of four slots are
+   * taken. An entry is a word with its last pass, a word with the length of the id in bytes, then the id, its last word
    * padded with zeros. Its address counts the words of all blocks from 1. `#ends` are the lengths in words of the full
    * blocks, and `#lastEnd` is that of the last one, which counts as full before there is one.
    */

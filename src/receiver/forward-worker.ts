@@ -151,8 +151,7 @@ export class ForwardWorker {
       }
     }
     if (first === undefined) return;
-    const [firstKey, noKey] = [0, -1];
-    const key = wasVerified(first.headers, verifier.scheme) ? firstKey : noKey;
+    const key = wasVerified(first.headers, verifier.scheme) ? 0 : -1;
     const requests = this.#requestsFor({ ...asReceived(first, leads), key }, claims);
     this.#occupiedPlaces += requests.length;
     for (const request of requests) this.#begin(request, claimedAt);

@@ -150,7 +150,6 @@ export class IncrementalWindow {
     const oldestKept = newest - this.#overlap;
     this.#idsSince = Math.max(this.#idsSince, oldestKept);
     for (const [id, created] of this.#ids) if (created < oldestKept) this.#ids.delete(id);
-
     this.#pruneAtSize = 2 * this.#ids.size + idsBetweenPrunings;
   }
 }

@@ -70,7 +70,6 @@ export interface FilePaths {
   readonly checkpoint: string;
   /** The records of the complete partial file in the form of the output, if that is not the partial file's own. */
   readonly converted: string;
-
   readonly mode: number | undefined;
 }
 

@@ -20,6 +20,7 @@ import { findKnownFile } from './known-file.ts';
 import type { ExportPlan, Publication } from './plan.ts';
 import { publishFile } from './publish.ts';
 import type { Destination } from './walk.ts';
+import { isoTime } from '../../time/time-text.ts';
 
 const checkpointEveryMs = 250;
 const checkpointEveryBytes = 16 * 1024 * 1024;
@@ -212,8 +213,6 @@ class FileDestination implements Destination {
 /** The facts that must not change between an export and its resumption, with a digest of all ids of the bookmark. */
 export function exportIdentity({ account, query, options, bookmark }: ExportPlan): Record<string, unknown> {
   const { format, fields = null, gzip, limit = null, pageSize = null } = options;
-  const isoTime = (ms: number | undefined): string | null =>
-    ms === undefined ? null : new Date(ms).toISOString();
   return {
     ...account,
     since: isoTime(query.since),

@@ -19,7 +19,6 @@ export interface ExportRequest {
   readonly service: Service;
   readonly options: ExportOptions;
   readonly context: Context;
-
   readonly totals: Totals;
 }
 
@@ -28,7 +27,6 @@ export interface ExportPlan extends ExportRequest {
   /** When the first attempt began, in ms: relative times count from here. */
   readonly startedAt: number;
   readonly query: LeadQuery;
-
   readonly passes: (lead: RawLead) => boolean;
   readonly matcher: LeadMatcher;
   /** Collects which names of `--fields` no lead had. */

@@ -47,14 +47,17 @@ async function existingLocation(
   const missing = missingInbox(location);
   if (missing === undefined) return location;
   if (onMissing !== undefined) onMissing(missing);
-  else if (isInboxNamed(flags, context.env)) rejectMissing(location);
+  else if (isInboxNamed(flags, context.env)) throw missingError(missing);
   else context.messages.say(`nothing was received yet: ${missing}`);
   return undefined;
 }
 
-export function rejectMissing(location: InboxLocation, hint = "'leads listen' makes it"): void {
+const missingError = (missing: string, hint = "'leads listen' makes it"): ConfigError =>
+  new ConfigError(missing, { hint });
+
+export function rejectMissing(location: InboxLocation, hint?: string): void {
   const missing = missingInbox(location);
-  if (missing !== undefined) throw new ConfigError(missing, { hint });
+  if (missing !== undefined) throw missingError(missing, hint);
 }
 
 async function useAndClose<Opened extends InboxReader, T>(

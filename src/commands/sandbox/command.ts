@@ -14,6 +14,9 @@ const faultList = <N extends string>(names: readonly N[], example: string): Valu
   expected: `a list of faults such as ${example}`,
 });
 
+/** A person may list new leads for a while before a receiver is started: until then the leads stay new. */
+export const usualRetry = '1s,5s,30s,2m,10m,1h';
+
 export const flags = {
   ...inGroup('Leads', {
     leads: {
@@ -31,7 +34,7 @@ export const flags = {
       value: 'durations',
       type: retrySchedule,
       with: ['--webhook'],
-      otherwise: '1s,5s,30s,2m,10m,1h',
+      otherwise: usualRetry,
       help: "waits before retries, or 'none'",
     },
   }),

@@ -3,9 +3,9 @@ import { sendableKey } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { defaultApiKey, type SandboxOptions, type WebhookOptions } from '../../sandbox/sandbox-options.ts';
-import { readSecrets } from '../flags/flag-values.ts';
+import { readSecrets, retrySchedule } from '../flags/flag-values.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
-import type { Options } from './command.ts';
+import { type Options, usualRetry } from './command.ts';
 
 export interface ResolvedSandbox extends SandboxOptions {
   readonly seed: string;
@@ -29,11 +29,8 @@ export async function resolveSandbox(flags: Options, context: Context): Promise<
   };
 }
 
-/** A person may list new leads for a while before a receiver is started: until then the leads stay new. */
-const retryForAnHourMs = [1000, 5000, 30_000, 120_000, 600_000, 3_600_000];
-
 async function resolveWebhook(url: string, flags: Options, context: Context): Promise<WebhookOptions> {
-  const { retry: retryMs = retryForAnHourMs, deliveryFaults: faults } = flags;
+  const { retry: retryMs = retrySchedule.parse(usualRetry), deliveryFaults: faults } = flags;
   const { protocol, hostname } = new URL(url);
   if (protocol === 'http:' && !isLoopback(hostname)) {
     throw new UsageError(`the webhook ${url} is plain HTTP, and a webhook must be HTTPS`, {

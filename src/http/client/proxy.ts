@@ -48,7 +48,7 @@ function isExempt(origin: URL, list: string): boolean {
     });
 }
 
-const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+export const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
 function isWithin(address: string, entry: string): boolean {
   const [network = '', length, ...more] = entry.split('/');

@@ -8,7 +8,7 @@ import {
   type HttpClientOptions,
   type HttpRequest,
 } from './http-client.ts';
-import { proxyFor } from './proxy.ts';
+import { proxyFor, withoutBrackets } from './proxy.ts';
 import { loopbackAuthorities, nameOtherHost } from './trust.ts';
 
 type CloseConnection = (why: Error) => void;
@@ -53,8 +53,7 @@ async function sendAlone(
   const { signal } = request;
   const url = new URL(request.origin);
   const isSecure = url.protocol === 'https:';
-  const bracketsOfIpv6 = /^\[|\]$/g;
-  const host = url.hostname.replace(bracketsOfIpv6, '');
+  const host = withoutBrackets(url.hostname);
   const ca = isSecure ? await loopbackAuthorities(url, options) : [];
   signal?.throwIfAborted();
   const sent = isSecure

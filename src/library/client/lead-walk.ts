@@ -16,6 +16,7 @@ import { type LeadFilterOptions, type LeadsOptions, resolveFilterOptions } from 
 import { type ClientAccount, openClientService } from './client-service.ts';
 import { LazyLead, type PulledLead } from '../webhook/lead.ts';
 import type { Service } from '../../service/client/service.ts';
+import { isoTime } from '../../time/time-text.ts';
 
 const start: Position = { style: 'start' };
 
@@ -165,8 +166,6 @@ export class LeadWalk {
   #identity(startedAt: number): Record<string, unknown> {
     const { query, filter } = resolveFilterOptions(this.#filter, startedAt);
     const { baseUrl, dialect = {} } = this.#account;
-    const isoTime = (ms: number | undefined): string | null =>
-      ms === undefined ? null : new Date(ms).toISOString();
     return {
       service: baseUrl.href,
       path: dialect.path ?? null,

@@ -122,7 +122,7 @@ export class BeforePager implements Pager {
   #endOfLoneLead({ hints: { hasMore, total = 0 }, isSkipped }: PageAnswer): PagerStep | undefined {
     if (this.#loneLead === undefined || hasMore === true || total > 1 || isSkipped) return undefined;
     const step = this.#judgeLonePage?.(this.#loneLead);
-    return step?.kind === 'switch' && step.step.kind === 'complete' ? step.step : undefined;
+    return step?.kind === 'complete' ? step : undefined;
   }
 
   #askNext(limit: number | undefined): PageRequest | undefined {

@@ -8,7 +8,7 @@ import type { Numbering } from './numbered.ts';
 import { pagesAfter, pagesFrom } from './overlap.ts';
 import { start, countInUrl, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
-import { SinglePager, tryOtherWays, type Way } from './single.ts';
+import { judgeWithoutProbes, SinglePager, tryOtherWays, type Way } from './single.ts';
 
 export function pagerFrom(params: RequestParams, facts: ListFacts, from: Position): Pager {
   if (from.style === 'start') return new AutoPager(params, facts);
@@ -111,7 +111,7 @@ function beforePager(params: RequestParams, facts: ListFacts): Pager {
   const { before = 'before', until } = params;
   const isTime = before === until || untilNames.includes(before);
   const names = isTime ? { ids: [], times: [before] } : { ids: [before], times: [] };
-  return new BeforePager(names, facts.overlaps, start, tryOtherWays(params, facts, []));
+  return new BeforePager(names, facts.overlaps, start, judgeWithoutProbes(facts));
 }
 
 function countsMore({ hints, facts: { count } }: PageAnswer, isFiltered: boolean): boolean {

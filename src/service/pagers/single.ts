@@ -361,6 +361,14 @@ class LimitEffect {
 /** A number at which few services cut their pages, but as likely one of these as an accident. */
 const isRound = (count: number): boolean => count % 10 === 0 || count % 16 === 0;
 
+export const judgeWithoutProbes =
+  (facts: ListFacts) =>
+  (first: PageAnswer): PagerStep => {
+    const effect = new LimitEffect();
+    effect.total = first.hints.total;
+    return judgeLonePage(first, facts, effect);
+  };
+
 /**
  * Decides whether a page that nothing leads past is everything. What the service says against it comes first, then what it says for
  * it, then what shows that the page is not cut. Otherwise it may be cut, and the walk is not proven complete.
