@@ -1,13 +1,13 @@
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
-import { leadMatcher, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
+import { leadMatcher, type LeadMatcher } from '../lead/filter.ts';
 import { IdSet } from '../lead/id-set.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError, type LeadQuery } from '../service/listing-types.ts';
 import type { Unproven } from '../service/pagers/pager.ts';
 import { listLeads } from '../service/listing.ts';
-import { AuditClock } from './audit-clock.ts';
 import {
   allClasses,
+  AuditClock,
   type AuditTimes,
   type Finding,
   type LeadClass,
@@ -15,23 +15,17 @@ import {
   unlistedClasses,
   type UnreceivedClass,
 } from './classify-lead.ts';
-import type { Comparison } from './compare-payloads.ts';
-import { batchSize, LeadComparer, type ReceivedSide } from './compare-leads.ts';
+import { batchSize, type ComparisonOptions, LeadComparer } from './compare-leads.ts';
 import type { PulledLead } from './spool.ts';
-import { UnlistedLeads } from './unlisted-leads.ts';
 
 const unreceivedBatch = 64;
 
-export interface AuditOptions {
+export interface AuditOptions extends ComparisonOptions {
   readonly service: Service;
-  readonly received: ReceivedSide;
   readonly query: LeadQuery;
-  /** The leads of both sides are checked here. */
-  readonly filter: LeadFilter;
   /** Classes that cannot be told: the filter judges what only one side shows, or the received side lacks something. */
   readonly undecidable: readonly LeadClass[];
   readonly times: Omit<AuditTimes, 'clockAheadMs'>;
-  readonly comparison: Comparison;
   /** Takes a walk that proves nothing for a complete one. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
   readonly onProgress: (compared: number, total: number | undefined) => void;
@@ -65,7 +59,6 @@ export class Audit {
   readonly clock: AuditClock;
   readonly #options: AuditOptions;
   readonly #comparer: LeadComparer;
-  readonly #unlisted: UnlistedLeads;
   listedCount = 0;
   #withoutId = 0;
   #horizon: number | undefined;
@@ -80,8 +73,7 @@ export class Audit {
     this.#options = options;
     this.#undecidable = options.undecidable;
     this.clock = new AuditClock(options.times);
-    this.#comparer = new LeadComparer({ ...options, times: () => this.clock.times });
-    this.#unlisted = new UnlistedLeads(options, this.#comparer, this.clock);
+    this.#comparer = new LeadComparer(options, this.clock);
     this.matcher = leadMatcher(options.filter);
   }
 
@@ -100,23 +92,21 @@ export class Audit {
 
   get counts(): AuditCounts {
     const { counts, findings } = this.#comparer;
-    const { notCompared } = counts;
-    const { notJudged } = this.#unlisted;
+    const { notCompared, notJudged } = counts;
     const prunedOf: Partial<Record<LeadClass, number>> = { different: notCompared, extra: notJudged };
     // A class of which nothing was found may have leads among the pruned ones.
-    const isHidden = (kind: LeadClass): boolean => findings.count(kind) === 0 && (prunedOf[kind] ?? 0) > 0;
+    const isHidden = (kind: LeadClass): boolean => findings[kind].count === 0 && (prunedOf[kind] ?? 0) > 0;
     const isKnown = (kind: LeadClass): boolean =>
       this.#isWhole && !this.#undecidable.includes(kind) && !isHidden(kind);
     const byClass = Object.fromEntries(
-      allClasses.map((kind) => [kind, isKnown(kind) ? findings.count(kind) : null]),
+      allClasses.map((kind) => [kind, isKnown(kind) ? findings[kind].count : null]),
     ) as AuditCounts['byClass'];
     return {
       ...counts,
-      received: counts.matched + this.#unlisted.judgedCount,
+      received: counts.matched + counts.unlisted,
       byClass,
       horizon: this.#horizon,
       withoutId: this.#withoutId,
-      notJudged,
     };
   }
 
@@ -133,11 +123,11 @@ export class Audit {
       for (const batch of this.#matchingBatches(leads)) await this.#comparer.add(batch);
       onProgress(this.listedCount, walk.stats.total);
     }
-    await this.#comparer.finish(service.signal);
+    await this.#comparer.finish();
     // The list shows recent leads only, and does not say since when: a received lead may be older than it reaches.
     if (this.listedCount > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
     if (!this.#undecidable.includes('extra')) {
-      await this.#unlisted.find({ ids: listedIds, horizon: this.#horizon });
+      await this.#comparer.addUnlisted({ ids: listedIds, horizon: this.#horizon });
     }
     service.signal.throwIfAborted();
     this.#isWhole = true;
@@ -145,7 +135,8 @@ export class Audit {
 
   /** Class by class, the gravest first. May be read again. */
   async *findings(classes: readonly LeadClass[] = findingClasses): AsyncGenerator<Finding> {
-    if (this.#isWhole) yield* this.#comparer.findings.findings(classes);
+    if (!this.#isWhole) return;
+    for (const kind of classes) yield* this.#comparer.findings[kind].values();
   }
 
   /**

@@ -1,19 +1,31 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { maxDiffNames } from '../json/payload-diff.ts';
-import type { ReceivedLead, ReceivedLeads } from '../inbox/query-types.ts';
+import type { ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
 import { bufferOf, compact } from '../json/bytes.ts';
-import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';
+import { maxDiffNames } from '../json/payload-diff.ts';
+import { scannedRecord } from '../json/scanned-record.ts';
+import { leadMatcher, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
+import type { IdSet } from '../lead/id-set.ts';
+import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
+import type { Service } from '../service/client/service.ts';
 import {
-  type AuditTimes,
+  allClasses,
+  type AuditClock,
   classifyLead,
+  clockMarginMs,
   type Finding,
   type LeadClass,
   type LeadFacts,
   type UnreceivedClass,
 } from './classify-lead.ts';
-import { CarriedFields } from './carried-fields.ts';
-import { FindingSpool, leadSpool, plainSpool, type Spool, type PulledLead } from './spool.ts';
+import {
+  CarriedFields,
+  type Comparison,
+  differingFields,
+  type DifferingFields,
+  noDifference,
+} from './compare-payloads.ts';
+import { leadSpool, type PulledLead, Spool } from './spool.ts';
 
 export interface ReceivedSide {
   readonly leads: ReceivedLeads;
@@ -26,10 +38,11 @@ export interface ReceivedSide {
   rejections(): Promise<ReadonlyMap<string, string>>;
 }
 
-interface ComparisonOptions {
+export interface ComparisonOptions {
+  readonly service: Pick<Service, 'signal'>;
   readonly received: ReceivedSide;
-  /** They change during the walk when a listed lead shows that the service's clock is not behind, as it had seemed. */
-  readonly times: () => AuditTimes;
+  /** The leads of both sides are checked here. */
+  readonly filter: LeadFilter;
   readonly comparison: Comparison;
 }
 
@@ -43,9 +56,10 @@ interface DeferredLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'
   readonly isWaiting: boolean;
 }
 
-interface JudgedLeads {
-  readonly findings: Finding[];
-  readonly deferredLeads: DeferredLead[];
+interface ServiceList {
+  readonly ids: IdSet;
+  /** The time at which its oldest lead was created, ms; undefined where no lead says it. */
+  readonly horizon: number | undefined;
 }
 
 /** Leads that are looked up at once: so few that the garbage of a batch is collected before it becomes old, which costs more. */
@@ -53,125 +67,168 @@ export const batchSize = 250;
 
 /**
  * Compares pulled leads with what was received. `add` looks a batch up and compares the leads that were received. `finish` looks
- * the others up again, since deliveries went on meanwhile; those that are still not there were not received. At last it judges
- * the differences that depend on all the pushes, or on a clock that was still in doubt.
+ * the others up again, since deliveries went on meanwhile; those that are still not there were not received. Then it judges the
+ * differences that depend on all the pushes, or on a clock that was still in doubt. `addUnlisted` judges the other received leads.
  */
 export class LeadComparer {
-  readonly findings = new FindingSpool();
+  readonly findings = Object.fromEntries(allClasses.map((kind) => [kind, new Spool<Finding>()])) as Readonly<
+    Record<LeadClass, Spool<Finding>>
+  >;
   readonly unreceived: Readonly<Record<UnreceivedClass, Spool<PulledLead>>> = {
     refused: leadSpool(),
     missing: leadSpool(),
   };
-  readonly pulledSeqs = new Set<number>();
   readonly counts = {
     pulled: 0,
     matched: 0,
-    /** Leads on both sides whose bytes differ, while the received ones were pruned. */
     notCompared: 0,
+    /** Received leads that got a finding, while the service does not list them within the window and the filters. */
+    unlisted: 0,
+    notJudged: 0,
   };
   readonly #options: ComparisonOptions;
+  /** Its times change during the walk when a listed lead shows that the service's clock is not behind, as it had seemed. */
+  readonly #clock: AuditClock;
+  readonly #pulledSeqs = new Set<number>();
   /** Leads whose lookup is repeated at the end: they were not received, or waiting for a target. */
   readonly #retryLeads = leadSpool();
-  readonly #deferredLeads = plainSpool<DeferredLead>();
+  readonly #deferredLeads = new Spool<DeferredLead>();
+  readonly #spools = [
+    this.#retryLeads,
+    this.#deferredLeads,
+    ...Object.values(this.findings),
+    ...Object.values(this.unreceived),
+  ];
   /** The fields that pushes carry: only one of these can be missing from a push. */
   readonly #carriedFields = new CarriedFields();
 
-  constructor(options: ComparisonOptions) {
+  constructor(options: ComparisonOptions, clock: AuditClock) {
     this.#options = options;
+    this.#clock = clock;
   }
 
   async add(leads: readonly PulledLead[]): Promise<void> {
     this.counts.pulled += leads.length;
-    const rows = await this.#lookUp(leads);
-    const pairs: LeadPair[] = [];
-    for (const [i, lead] of leads.entries()) {
-      const stored = rows[i];
-      if (stored === undefined || stored.isWaiting) await this.#retryLeads.add(lead);
-      else pairs.push({ lead, stored });
-    }
-    await this.#compare(pairs);
+    const remaining = await this.#compareReceived(leads, ({ isWaiting }) => !isWaiting);
+    for (const lead of remaining) this.#retryLeads.add(lead);
+    await this.#endBatch();
   }
 
-  async finish(signal: AbortSignal): Promise<void> {
-    await this.#retryLookups(signal);
-    await this.#judgeDeferredLeads(signal);
+  async finish(): Promise<void> {
+    await this.#retryLookups();
+    await this.#judgeDeferredLeads();
   }
 
-  async #retryLookups(signal: AbortSignal): Promise<void> {
-    const { received } = this.#options;
+  async #retryLookups(): Promise<void> {
     if (this.#retryLeads.count === 0) return;
     // Rejections are read first: a delivery that is stored on a retry after that is found by the lookup.
-    const rejections = await received.rejections();
+    const rejections = await this.#options.received.rejections();
     for await (const leads of this.#retryLeads.batches(batchSize)) {
-      const rows = await this.#lookUp(leads);
-      const pairs: LeadPair[] = [];
-      for (const [i, lead] of leads.entries()) {
-        const stored = rows[i];
-        if (stored === undefined) await this.#addUnreceived(lead, rejections.get(lead.id));
-        else pairs.push({ lead, stored });
-      }
-      await this.#compare(pairs);
-      await setImmediate();
-      signal.throwIfAborted();
+      const remaining = await this.#compareReceived(leads, () => true);
+      for (const lead of remaining) this.#addUnreceived(lead, rejections.get(lead.id));
+      await this.#endBatch();
     }
   }
 
-  async #judgeDeferredLeads(signal: AbortSignal): Promise<void> {
+  async #judgeDeferredLeads(): Promise<void> {
     const isCarried = (path: string): boolean => this.#carriedFields.has(path);
-    let judged = 0;
-    for await (const { differing, absent, ...lead } of this.#deferredLeads.values()) {
-      const finding = this.#findingOf(lead, [...differing, ...absent.filter(isCarried)]);
-      if (finding !== undefined) await this.findings.add(finding);
-      judged += 1;
-      if (judged % batchSize !== 0) continue;
-      await setImmediate();
-      signal.throwIfAborted();
+    for await (const leads of this.#deferredLeads.batches(batchSize)) {
+      for (const { differing, absent, ...lead } of leads)
+        this.#judgeReceived(lead, [...differing, ...absent.filter(isCarried)]);
+      await this.#endBatch();
+    }
+  }
+
+  /**
+   * Judges received leads that the service does not list, or lists outside of the window or the filters. Those with a body are read
+   * first; those whose body was pruned follow, by id and time of receipt alone.
+   */
+  async addUnlisted(list: ServiceList): Promise<void> {
+    const { received, filter } = this.#options;
+    const { matches } = leadMatcher(filter);
+    let hasPruned = false;
+    const earliestReceipt = received.hasTimes ? this.#windowStart - clockMarginMs : 0;
+    for await (const seqs of received.leads.seqsSince(earliestReceipt)) {
+      const unlisted = seqs.filter((seq) => !this.#pulledSeqs.has(seq));
+      for (let start = 0; start < unlisted.length; start += batchSize) {
+        const batch = unlisted.slice(start, start + batchSize);
+        const leads = await received.leads.leadsBySeq(batch);
+        // The store leaves out leads whose body was pruned.
+        hasPruned ||= leads.length < batch.length;
+        for (const lead of leads) this.#judgeUnlisted(lead, matches, list);
+      }
+      await this.#endBatch();
+    }
+    if (hasPruned) await this.#addPruned(list);
+  }
+
+  async #addPruned({ ids, horizon }: ServiceList): Promise<void> {
+    const { received, filter } = this.#options;
+    const needsBody = filter.categories.length > 0 || filter.where.length > 0;
+    for await (const leads of received.leads.prunedSince(this.#windowStart)) {
+      for (const { leadId: id, seq, receivedAt } of leads) {
+        const isListed = this.#pulledSeqs.has(seq) || ids.has(id);
+        if (isListed || !this.#mayBeInWindow(receivedAt)) continue;
+        const sides = { on: 'inbox', isPruned: true } as const;
+        if (needsBody) this.counts.notJudged += 1;
+        else this.#addFinding({ id, createdAt: undefined, receivedAt, sides }, horizon);
+      }
+      await this.#endBatch();
     }
   }
 
   async close(): Promise<void> {
-    const spools = [this.#retryLeads, this.#deferredLeads, this.findings, ...Object.values(this.unreceived)];
-    for (const spool of spools) await spool.close();
+    for (const spool of this.#spools) await spool.close();
   }
 
-  #lookUp(leads: readonly PulledLead[]): Promise<readonly (ReceivedLead | undefined)[]> {
-    return this.#options.received.leads.lookUp(leads.map(({ id }) => id));
+  /** SQLite answers within one turn of the event loop: without a pause, Ctrl-C would not be noticed before the end. */
+  async #endBatch(): Promise<void> {
+    for (const spool of this.#spools) await spool.flush();
+    await setImmediate();
+    this.#options.service.signal.throwIfAborted();
   }
 
-  async #compare(pairs: readonly LeadPair[]): Promise<void> {
-    const judged: JudgedLeads = { findings: [], deferredLeads: [] };
+  /** Compares the leads that were received, as far as `isSettled`, and returns the others. */
+  async #compareReceived(
+    leads: readonly PulledLead[],
+    isSettled: (stored: ReceivedLead) => boolean,
+  ): Promise<readonly PulledLead[]> {
+    const rows = await this.#options.received.leads.lookUp(leads.map(({ id }) => id));
+    const remaining: PulledLead[] = [];
     const unequal: LeadPair[] = [];
-    for (const pair of pairs) {
-      const { lead, stored } = pair;
+    for (const [i, lead] of leads.entries()) {
+      const stored = rows[i];
+      if (stored === undefined || !isSettled(stored)) {
+        remaining.push(lead);
+        continue;
+      }
       this.counts.matched += 1;
-      this.pulledSeqs.add(stored.seq);
+      this.#pulledSeqs.add(stored.seq);
       // An erased lead, and a bare id, have nothing that could be compared.
       const hasContent = stored.digest !== undefined;
       const received = hasContent ? this.#recordOfDigest(lead.bytes, stored.digest) : undefined;
       if (received !== undefined) this.#carriedFields.add(received);
-      if (hasContent && received === undefined) unequal.push(pair);
-      else this.#judge(pair, noDifference, judged);
+      if (hasContent && received === undefined) unequal.push({ lead, stored });
+      else this.#judgePair({ lead, stored }, noDifference);
     }
-    if (unequal.length > 0) await this.#compareBytes(unequal, judged);
-    for (const finding of judged.findings) await this.findings.add(finding);
-    if (judged.deferredLeads.length > 0) await this.#deferredLeads.add(...judged.deferredLeads);
+    if (unequal.length > 0) await this.#compareBytes(unequal);
+    return remaining;
   }
 
-  async #compareBytes(pairs: readonly LeadPair[], judged: JudgedLeads): Promise<void> {
+  async #compareBytes(pairs: readonly LeadPair[]): Promise<void> {
     const { comparison, received } = this.#options;
     const leads = await received.leads.leadsBySeq(pairs.map(({ stored }) => stored.seq));
     const bodies = new Map(leads.map(({ seq, body }) => [seq, body]));
     for (const pair of pairs) {
-      const { lead, stored } = pair;
-      const body = bodies.get(stored.seq);
+      const body = bodies.get(pair.stored.seq);
       if (body === undefined) {
         this.counts.notCompared += 1;
-        this.#judge(pair, noDifference, judged);
+        this.#judgePair(pair, noDifference);
         continue;
       }
       const pushed = compact(body);
       this.#carriedFields.add(pushed);
-      this.#judge(pair, differingFields(lead.bytes, pushed, comparison), judged);
+      this.#judgePair(pair, differingFields(pair.lead.bytes, pushed, comparison));
     }
   }
 
@@ -183,36 +240,59 @@ export class LeadComparer {
     return candidates.find((bytes) => hash('sha256', bytes, 'hex') === digest);
   }
 
-  /** Fills the lists of `judged`, since adding to a spool would take a promise for each lead. */
-  #judge({ lead: { id, createdAt }, stored }: LeadPair, fields: DifferingFields, judged: JudgedLeads): void {
+  #judgePair({ lead: { id, createdAt }, stored }: LeadPair, fields: DifferingFields): void {
     const receivedAt = this.#options.received.hasTimes ? stored.receivedAt : undefined;
     const lead = { id, createdAt, receivedAt, isWaiting: stored.isWaiting };
-    const mayClockChange = this.#options.times().clockAheadMs < 0;
-    if (fields.absent.length > 0 || mayClockChange) {
-      judged.deferredLeads.push({ ...lead, ...fields });
-      return;
-    }
-    const finding = this.#findingOf(lead, fields.differing);
-    if (finding !== undefined) judged.findings.push(finding);
+    const mayClockChange = this.#clock.times.clockAheadMs < 0;
+    if (fields.absent.length > 0 || mayClockChange) this.#deferredLeads.add({ ...lead, ...fields });
+    else this.#judgeReceived(lead, fields.differing);
   }
 
-  #findingOf(
+  #judgeReceived(
     { id, createdAt, receivedAt, isWaiting }: Omit<DeferredLead, keyof DifferingFields>,
     fields: readonly string[],
-  ): Finding | undefined {
+  ): void {
     const differing = fields.length > maxDiffNames ? fields.slice(0, maxDiffNames) : fields;
-    const sides = { on: 'both', differing, isWaiting } as const;
-    return classifyLead({ id, createdAt, receivedAt, sides }, this.#options.times());
+    this.#addFinding({ id, createdAt, receivedAt, sides: { on: 'both', differing, isWaiting } });
   }
 
-  async #addUnreceived(lead: PulledLead, rejection: string | undefined): Promise<void> {
+  #addUnreceived(lead: PulledLead, rejection: string | undefined): void {
     const { id, createdAt } = lead;
-    const facts: LeadFacts = { id, createdAt, sides: { on: 'service', rejection } };
-    const finding = classifyLead(facts, this.#options.times());
-    if (finding === undefined) return;
-    await this.findings.add(finding);
-    if (finding.class === 'missing' || finding.class === 'refused') {
-      await this.unreceived[finding.class].add(lead);
-    }
+    const kind = this.#addFinding({ id, createdAt, sides: { on: 'service', rejection } });
+    if (kind === 'missing' || kind === 'refused') this.unreceived[kind].add(lead);
+  }
+
+  #judgeUnlisted(stored: StoredLead, matches: LeadMatcher['matches'], { ids, horizon }: ServiceList): void {
+    const id = stored.leadId;
+    const record: RawLead = scannedRecord(compact(stored.body));
+    const { createdAt } = record;
+    const receivedAt = this.#options.received.hasTimes ? stored.receivedAt : undefined;
+    // A lead that does not say when it was created counts by when it came.
+    if (readCreatedAt(createdAt) === undefined && !this.#mayBeInWindow(receivedAt)) return;
+    if (!matches(record)) return;
+    const sides: LeadFacts['sides'] = ids.has(id)
+      ? { on: 'listed-outside' }
+      : { on: 'inbox', isPruned: false };
+    this.#addFinding({ id, createdAt, receivedAt, sides }, horizon);
+  }
+
+  /** Returns the class of the finding; undefined for a lead that is in order. */
+  #addFinding(lead: LeadFacts, horizon?: number): LeadClass | undefined {
+    const finding = classifyLead(lead, this.#clock.times, horizon);
+    if (finding === undefined) return undefined;
+    this.findings[finding.class].add(finding);
+    if (lead.sides.on === 'inbox' || lead.sides.on === 'listed-outside') this.counts.unlisted += 1;
+    return finding.class;
+  }
+
+  /** The start of the window by the receiver's clock. */
+  get #windowStart(): number {
+    return (this.#options.filter.since ?? 0) - this.#clock.times.clockAheadMs;
+  }
+
+  #mayBeInWindow(receivedAt: number | undefined): boolean {
+    const { until = Infinity } = this.#options.filter;
+    if (receivedAt === undefined) return true;
+    return receivedAt >= this.#windowStart && receivedAt < until - this.#clock.times.clockAheadMs;
   }
 }

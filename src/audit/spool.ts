@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { withOutputErrors } from '../files/errors.ts';
 import { chunksOf, linesIn } from '../files/read.ts';
 import { utf8 } from '../json/bytes.ts';
-import type { Finding, LeadClass } from './classify-lead.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
 
 /** In UTF-16 units of JSON. */
 const mostInMemory = 1024 * 1024;
 
 /**
  * Keeps any number of values in little memory, and reads them in the order in which they were added, as often as is asked for.
- * They wait in memory as lines of JSON. Once these are too long, they are appended to a temporary file without a name.
+ * They wait in memory as lines of JSON, until `flush` finds these too long and appends them to a temporary file without a name.
  */
 export class Spool<T> {
   #linesInMemory: string[] = [];
@@ -24,18 +24,20 @@ export class Spool<T> {
   count = 0;
 
   /** `encode` makes a value that JSON can hold, of which `decode` makes the value again. */
-  constructor(encode: (value: T) => unknown, decode: (json: unknown) => T) {
+  constructor(encode = (value: T): unknown => value, decode = (json: unknown): T => json as T) {
     this.#encode = encode;
     this.#decode = decode;
   }
 
-  async add(...values: readonly T[]): Promise<void> {
-    this.count += values.length;
-    for (const value of values) {
-      const line = JSON.stringify(this.#encode(value));
-      this.#linesInMemory.push(line);
-      this.#lengthInMemory += line.length;
-    }
+  /** Needs no promise, which would cost more than all else. After a batch of values comes a `flush`. */
+  add(value: T): void {
+    this.count += 1;
+    const line = JSON.stringify(this.#encode(value));
+    this.#linesInMemory.push(line);
+    this.#lengthInMemory += line.length;
+  }
+
+  async flush(): Promise<void> {
     if (this.#lengthInMemory > mostInMemory) await this.#appendToFile();
   }
 
@@ -80,10 +82,8 @@ export class Spool<T> {
 }
 
 /** A lead in the service's own bytes. */
-export interface PulledLead {
+export interface PulledLead extends Pick<RawLead, 'createdAt' | 'bytes'> {
   readonly id: string;
-  readonly createdAt: string | undefined;
-  readonly bytes: Uint8Array;
 }
 
 /** A character stands for each byte, since what the service sent may be no UTF-8. */
@@ -95,34 +95,6 @@ export const leadSpool = (): Spool<PulledLead> =>
       return { id, createdAt: createdAt ?? undefined, bytes: Buffer.from(bytes, 'latin1') };
     },
   );
-
-export const plainSpool = <T>(): Spool<T> =>
-  new Spool<T>(
-    (value) => value,
-    (json) => json as T,
-  );
-
-export class FindingSpool {
-  readonly #byClass = new Map<LeadClass, Spool<Finding>>();
-
-  count(kind: LeadClass): number {
-    return this.#byClass.get(kind)?.count ?? 0;
-  }
-
-  async add(finding: Finding): Promise<void> {
-    const spool = this.#byClass.get(finding.class) ?? plainSpool<Finding>();
-    this.#byClass.set(finding.class, spool);
-    await spool.add(finding);
-  }
-
-  async *findings(classes: readonly LeadClass[]): AsyncGenerator<Finding> {
-    for (const kind of classes) yield* this.#byClass.get(kind)?.values() ?? [];
-  }
-
-  async close(): Promise<void> {
-    for (const spool of this.#byClass.values()) await spool.close();
-  }
-}
 
 /** A file without a name is gone when the process ends, however it ends. Windows keeps the name until then. */
 async function openUnlinked(): Promise<FileHandle> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CarriedFields } from '../../src/audit/carried-fields.ts';
+import { CarriedFields } from '../../src/audit/compare-payloads.ts';
 
 const fieldsOf = (...records: string[]): CarriedFields => {
   const carried = new CarriedFields();
