@@ -1,5 +1,4 @@
 import type { Host } from '../host.ts';
-import type { TestCase, TestSuite } from './junit.ts';
 import { write, writeJson } from './stdout.ts';
 import {
   type Marks,
@@ -145,30 +144,79 @@ function failureLines(finding: Finding, { colours, marks, width }: Style): strin
   ];
 }
 
-/** The findings as tests for a CI server. A finding that must not stop a pipeline is a skipped test, which says what was found. */
-export const junitSuite = (name: string, { findings, startedAt, ms }: Report): TestSuite => ({
-  name,
-  startedAt,
-  ms,
-  cases: findings.map((finding) => ({
-    className: `${name.replaceAll(' ', '.')}.${finding.group}`,
-    name: finding.name,
-    ms: finding.ms,
-    outcome: testOutcome(finding),
-  })),
-});
+/**
+ * Returns the findings as tests for a CI server, in a JUnit file as Jenkins' xUnit plugin checks it (junit-10.xsd), and as
+ * GitLab and GitHub's reporters read it: `testsuites` with one `testsuite`. A finding that must not stop a pipeline is a skipped
+ * test, which says what was found. Characters that XML forbids, and controls that break its readers, become U+FFFD.
+ */
+export function junitDocument(name: string, { findings, startedAt, ms }: Report): string {
+  const failures = findings.filter(({ isReasonToFail }) => isReasonToFail).length;
+  const passes = findings.filter(({ outcome }) => outcome === 'pass').length;
+  const totals = {
+    name,
+    tests: String(findings.length),
+    failures: String(failures),
+    errors: '0',
+    time: seconds(ms),
+  };
+  const skipped = String(findings.length - failures - passes);
+  const timestamp = new Date(startedAt).toISOString().replace(/\.\d+Z$/, '');
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites${attributes(totals)}>`,
+    `  <testsuite${attributes({ ...totals, skipped, timestamp })}>`,
+    ...findings.map((finding) => testCase(name, finding)),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
 
-function testOutcome(finding: Finding): TestCase['outcome'] {
+/** The class name is a dotted group such as `leads.check.body`, like a package and class of Java. */
+function testCase(suiteName: string, finding: Finding): string {
+  const { group, name, ms } = finding;
+  const classname = `${suiteName.replaceAll(' ', '.')}.${group}`;
+  const start = `    <testcase${attributes({ classname, name, time: seconds(ms) })}`;
+  const content = testResult(finding);
+  return content === undefined ? `${start}/>` : `${start}>\n      ${content}\n    </testcase>`;
+}
+
+/** The element inside a test that did not pass. Some readers of a failure show only its text, and others only the message. */
+function testResult(finding: Finding): string | undefined {
   const { outcome, level, expected, detail, evidence, hint, command, isReasonToFail } = finding;
   if (isReasonToFail) {
-    const text = [
+    const message = `expected ${expected}; ${detail}`;
+    const lines = [
       `expected: ${expected}`,
       `seen: ${detail}${evidence}`,
       `hint: ${hint ?? 'none'}`,
       command ?? '',
     ];
-    return { kind: 'failed', type: level, message: `expected ${expected}; ${detail}`, text: text.join('\n') };
+    return `<failure${attributes({ type: level, message })}>${escapeXml(lines.join('\n'))}</failure>`;
   }
-  if (outcome === 'pass') return { kind: 'passed' };
-  return { kind: 'skipped', message: outcome === 'skip' ? detail : `${outcome}: ${detail}` };
+  if (outcome === 'pass') return undefined;
+  return `<skipped${attributes({ message: outcome === 'skip' ? detail : `${outcome}: ${detail}` })}/>`;
 }
+
+const seconds = (ms: number): string => (Math.max(0, ms) / 1000).toFixed(3);
+
+const attributes = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    // XML readers turn a plain line break in an attribute into a space.
+    .map(([name, value]) => ` ${name}="${escapeXml(value).replaceAll('\n', '&#10;')}"`)
+    .join('');
+
+/** Characters that XML 1.0, section 2.2, forbids, and the controls C1 and DEL, which break some readers. */
+const unusable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]|[\ud800-\udfff]/gu;
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+  '\r': '&#13;',
+};
+
+const escapeXml = (text: string): string =>
+  text.replace(unusable, '\ufffd').replace(/[&<>"'\r]/g, (character) => entities[character] ?? '');

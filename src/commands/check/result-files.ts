@@ -6,7 +6,7 @@ import { withOutputErrors } from '../../files/errors.ts';
 import { readJsonState } from '../../files/json-state.ts';
 import { findOutputPlace } from '../../files/output-place.ts';
 import { writeWhole } from '../../files/replace.ts';
-import { junitDocument, type TestSuite } from '../../output/junit.ts';
+import { junitDocument, type Report } from '../../output/report.ts';
 
 /** Files that a run writes, by flag, and how one of an earlier run begins. */
 const writtenFiles = {
@@ -45,9 +45,9 @@ async function beginningOf(path: string): Promise<string> {
 }
 
 /** Throws as `writeBaselineFile` does. */
-export async function writeJunitFile(path: string, suite: TestSuite): Promise<void> {
+export async function writeJunitFile(path: string, report: Report): Promise<void> {
   await rejectForeignFile(path, 'junit');
-  await writeWhole(path, junitDocument(suite));
+  await writeWhole(path, junitDocument('leads check', report));
 }
 
 /** A file that a person wrote may leave the version out. */

@@ -6,7 +6,7 @@ import { type AskOracle, CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
-import { junitSuite, printReportJson, printReportText } from '../../output/report.ts';
+import { printReportJson, printReportText } from '../../output/report.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { formatSeconds } from '../../time/time-text.ts';
@@ -36,7 +36,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   const report = checkReport({ ...checked, baseline, strict });
   const print = options.format === 'json' ? printReportJson : printReportText;
   await print(report, context);
-  if (junit !== undefined) await writeJunitFile(junit, junitSuite('leads check', report));
+  if (junit !== undefined) await writeJunitFile(junit, report);
   if (!checked.session.mayStore) {
     context.messages.note(
       'writes',
