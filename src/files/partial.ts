@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { withOutputErrors } from './errors.ts';
+import { chunksOf, maxChunkBytes } from './read.ts';
 
 /**
  * A file that is written from the start to the end, until another step gives it its name. A crash may cut it anywhere, but
@@ -48,13 +50,8 @@ export class PartialFile {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    await this.#unlessFailed(async () => {
-      for (let done = 0; done < bytes.length;) {
-        const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#size);
-        done += bytesWritten;
-        this.#size += bytesWritten;
-      }
-    });
+    await this.#unlessFailed(() => writeAt(this.#file, bytes, this.#size));
+    this.#size += bytes.length;
   }
 
   async sync(): Promise<void> {
@@ -74,4 +71,58 @@ export class PartialFile {
       throw error;
     }
   }
+}
+
+/**
+ * Makes a file consist of its first `base` bytes and of `source`, durably. It can be repeated after a crash, which may leave a
+ * beginning of `source` there. Resolves with false, and writes nothing, when another program has changed the file: it is
+ * shorter than `base`, or has other bytes after it.
+ */
+export function appendDurably(path: string, base: number, source: FileHandle): Promise<boolean> {
+  return withOutputErrors(path, async () => {
+    const file = await open(path, 'r+');
+    try {
+      if ((await file.stat()).size < base || !(await endsWithBeginningOf(source, file, base))) return false;
+      let position = base;
+      for await (const chunk of chunksOf(source, 0)) {
+        await writeAt(file, chunk, position);
+        position += chunk.length;
+      }
+      await file.sync();
+      return true;
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+/** A crash of the whole machine may leave zeros in place of the last written bytes, so those count as a beginning too. */
+async function endsWithBeginningOf(source: FileHandle, file: FileHandle, from: number): Promise<boolean> {
+  let offset = 0;
+  const expected = Buffer.allocUnsafe(maxChunkBytes);
+  for await (const chunk of chunksOf(file, from)) {
+    let length = 0;
+    while (length < chunk.length) {
+      const { bytesRead } = await source.read(expected, length, chunk.length - length, offset + length);
+      const isSourceShorter = bytesRead === 0;
+      if (isSourceShorter) return false;
+      length += bytesRead;
+    }
+    const isSame = chunk.equals(expected.subarray(0, length));
+    if (!isSame && !chunk.every((byte, i) => byte === expected[i] || byte === 0)) return false;
+    offset += length;
+  }
+  return true;
+}
+
+export async function writeAt(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+  }
+}
+
+export async function sha256From(file: FileHandle, start: number): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of chunksOf(file, start)) hash.update(chunk);
+  return hash.digest('hex');
 }

@@ -29,15 +29,11 @@ export async function* linesIn(
   if (pending.length > 0) yield [{ bytes: Buffer.concat(pending) }];
 }
 
-/** Yields the bytes from `start` to `end`, or to the end of the file. A chunk is valid until the next one is requested. */
-export async function* chunksOf(
-  file: FileHandle,
-  start: number,
-  end = Number.MAX_SAFE_INTEGER,
-): AsyncGenerator<Buffer, void, undefined> {
+/** Yields the bytes from `start` to the end of the file. A chunk is valid until the next one is requested. */
+export async function* chunksOf(file: FileHandle, start: number): AsyncGenerator<Buffer, void, undefined> {
   const buffer = Buffer.allocUnsafe(maxChunkBytes);
-  for (let position = start; position < end;) {
-    const { bytesRead } = await file.read(buffer, 0, Math.min(maxChunkBytes, end - position), position);
+  for (let position = start; ;) {
+    const { bytesRead } = await file.read(buffer, 0, maxChunkBytes, position);
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);

@@ -3,13 +3,13 @@ import { write } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { type Clock, systemClock } from '../time/clock.ts';
+import { systemClock } from '../time/clock.ts';
 import { withOutputErrors } from './errors.ts';
 import { findOutputPlace } from './output-place.ts';
 
 interface ReplaceOptions {
   /** Permissions of the new file; default 0666 without the umask. */
-  readonly mode?: number;
+  readonly mode?: number | undefined;
   /** The caller has the lock of this file, so a temporary file is one of a killed run, and is replaced. */
   readonly isLocked?: boolean;
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
@@ -21,9 +21,9 @@ interface ReplaceOptions {
  */
 export async function replaceFile(
   path: string,
-  content: string | Uint8Array | AsyncIterable<string>,
+  content: string,
   { mode, isLocked = false, owner }: ReplaceOptions = {},
-) {
+): Promise<void> {
   const temporary = isLocked ? `${path}.tmp` : `${path}.${randomBytes(6).toString('hex')}.tmp`;
   await withOutputErrors(path, async () => {
     try {
@@ -74,34 +74,25 @@ export async function syncDirectory(path: string): Promise<void> {
  * Writes a whole text to any output: it replaces a regular file in one step, and writes to a pipe, a device, or an open
  * descriptor at its position, since opening the descriptor's path would empty the file. Throws an `OutputError`.
  */
-export async function writeWhole(
-  path: string,
-  text: string | AsyncIterable<string>,
-  clock: Pick<Clock, 'sleep'> = systemClock,
-): Promise<void> {
+export async function writeWhole(path: string, text: string): Promise<void> {
   const place = await findOutputPlace(path);
-  if (place.kind === 'file') {
-    await replaceFile(place.path, text, place.mode === undefined ? {} : { mode: place.mode });
-  } else {
-    await withOutputErrors(path, async () => {
-      if (place.kind !== 'descriptor') return writeFile(path, text);
-      for await (const part of typeof text === 'string' ? [text] : text)
-        await writeToDescriptor(place.fd, Buffer.from(part), clock);
-    });
-  }
+  if (place.kind === 'file') return replaceFile(place.path, text, { mode: place.mode });
+  await withOutputErrors(path, () =>
+    place.kind === 'descriptor' ? writeToDescriptor(place.fd, Buffer.from(text)) : writeFile(path, text),
+  );
 }
 
 const fullPipePauseMs = 5;
 
 /** A stream would close the descriptor, which belongs to the shell, and would fail when a slow reader lets a pipe fill up. */
-async function writeToDescriptor(fd: number, bytes: Buffer, clock: Pick<Clock, 'sleep'>): Promise<void> {
+export async function writeToDescriptor(fd: number, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     try {
       done += (await promisify(write)(fd, bytes, done, bytes.length - done)).bytesWritten;
     } catch (error) {
       // The pipe is full: node makes a descriptor such as stdout non-blocking.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      await clock.sleep(fullPipePauseMs);
+      await systemClock.sleep(fullPipePauseMs);
     }
   }
 }

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { appendDurably } from '../../src/files/append-durably.ts';
+import { appendDurably } from '../../src/files/partial.ts';
 import { freshHome } from '../support/run.ts';
 
 const base = 'one\ntwo\n';

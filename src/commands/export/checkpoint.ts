@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { DataError, UsageError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import { sha256From } from '../../files/append-durably.ts';
+import { sha256From } from '../../files/partial.ts';
 import { withOutputErrors } from '../../files/errors.ts';
 import { readJsonState } from '../../files/json-state.ts';
 import type { OutputPlace } from '../../files/output-place.ts';

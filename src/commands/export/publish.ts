@@ -1,9 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { appendDurably, sha256From } from '../../files/append-durably.ts';
 import { withOutputErrors } from '../../files/errors.ts';
 import { writeJsonState } from '../../files/json-state.ts';
-import { PartialFile } from '../../files/partial.ts';
+import { appendDurably, PartialFile, sha256From } from '../../files/partial.ts';
 import { chunksOf, linesIn } from '../../files/read.ts';
 import { renameDurably, syncDirectory } from '../../files/replace.ts';
 import { gzipSink } from '../../output/records/gzip.ts';

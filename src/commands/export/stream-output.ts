@@ -1,10 +1,11 @@
-import { close, constants, fstat, fsync, open, write } from 'node:fs';
+import { close, constants, fstat, fsync, open } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import type { Context } from '../../context.ts';
 import { outputError, withOutputErrors } from '../../files/errors.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
+import { writeToDescriptor } from '../../files/replace.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { streamSink } from '../../output/records/record-writer.ts';
 import { slept } from '../../time/clock.ts';
@@ -58,18 +59,10 @@ function syncFile(fd: number, name: string): Promise<void> {
   });
 }
 
-function descriptorSink(fd: number, name: string): ByteSink {
-  const writeSome = promisify(write);
-  return {
-    write: (bytes) =>
-      withOutputErrors(name, async () => {
-        for (let done = 0; done < bytes.length;) {
-          done += (await writeSome(fd, bytes, done, bytes.length - done)).bytesWritten;
-        }
-      }),
-    end: () => Promise.resolve(),
-  };
-}
+const descriptorSink = (fd: number, name: string): ByteSink => ({
+  write: (bytes) => withOutputErrors(name, () => writeToDescriptor(fd, bytes)),
+  end: () => Promise.resolve(),
+});
 
 const readerCheckMs = 100;
 /** The wait for a reader is noted after this time. */

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { withOutputErrors } from '../../files/errors.ts';
-import { writeAt } from '../../files/append-durably.ts';
+import { writeAt } from '../../files/partial.ts';
 import { chunksOf, linesIn } from '../../files/read.ts';
 import type { AttemptRecord, Inbox, StoredRef } from '../../inbox/inbox.ts';
 import type { IdField } from '../../lead/find-leads.ts';
