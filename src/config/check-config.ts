@@ -1,11 +1,12 @@
 import { camelCase } from '../front.ts';
-import { isObject, type Json } from '../json/exact.ts';
+import { isObject, type Json, valueAt as jsonValueAt } from '../json/exact.ts';
 import { invalidSetting, twoKeysOfAProfile } from './errors.ts';
 import { type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Profile } from './settings.ts';
+import { text, wholeNumber } from './value-types.ts';
 
 /*
- * Checks the configuration file, and one profile or dialect, against a shape that is made of the setting keys. Every command
+ * Checks the configuration file, and one profile or dialect, by the setting keys. Every command
  * checks the file at its start, so this does without the schema library, which takes long to load.
  */
 
@@ -14,105 +15,84 @@ export const configVersion = 1;
 type Path = readonly string[];
 
 interface Faults {
-  readonly wrong: Path[];
+  readonly wrong: readonly Path[];
   /** Members that this release does not know. */
-  readonly unknown: Path[];
+  readonly unknown: readonly Path[];
 }
 
-export const faultsInConfig = (config: Json): Faults => faultsIn(config, configShape());
+/** A value below an object: its path, and what it must be. */
+type CheckedValue = Pick<SettingKey, 'path' | 'type' | 'checkedOnUse' | 'isJson'>;
+
+const textAt = (name: string): CheckedValue => ({ path: [name], type: text, checkedOnUse: true });
+
+const generalValues: readonly CheckedValue[] = [
+  { path: ['version'], type: wholeNumber(0) },
+  textAt('profile'),
+];
+
+const originNames: readonly OriginKey[] = ['api-key-origin', 'headers-origin'];
+const profileValues: readonly CheckedValue[] = [...settingKeys, ...originNames.map(textAt)];
+
+export function faultsInConfig(config: Json): Faults {
+  if (!isObject(config)) return wrongAt([]);
+  const { profiles = {}, ...general } = config;
+  if (!isObject(profiles)) return wrongAt(['profiles']);
+  return joined([
+    faultsIn(general, generalValues),
+    ...Object.entries(profiles).map(([name, profile]) =>
+      faultsIn(profile, profileValues, ['profiles', name]),
+    ),
+  ]);
+}
 
 /** The path of the first wrong value of a dialect, whose members are named as in JavaScript, or else of the first unknown one. */
 export function faultyPathInDialect(dialect: Json): Path | undefined {
-  const dialectKeys = settingKeys
+  const dialectValues = settingKeys
     .filter(({ path }) => path[0] === 'api')
     .map((key) => ({ ...key, path: key.path.slice(1).map(camelCase) }));
-  const { wrong, unknown } = faultsIn(dialect, { members: shapesOf(dialectKeys) });
+  const { wrong, unknown } = faultsIn(dialect, dialectValues);
   return wrong[0] ?? unknown[0];
 }
 
-/** Describes a place of the file: a checked value, an object with these members, or one whose members a person names. */
-type Shape =
-  | { readonly isValue: (value: Json) => boolean }
-  | { readonly members: ReadonlyMap<string, Shape> }
-  | { readonly each: Shape };
+const wrongAt = (path: Path): Faults => ({ wrong: [path], unknown: [] });
 
-function faultsIn(value: Json, shape: Shape): Faults {
-  const faults: Faults = { wrong: [], unknown: [] };
-  collectFaults(value, shape, [], faults);
-  return faults;
-}
-
-function collectFaults(value: Json, shape: Shape, path: Path, faults: Faults): void {
-  if ('isValue' in shape) {
-    if (!shape.isValue(value)) faults.wrong.push(path);
-    return;
-  }
-  if (!isObject(value)) {
-    faults.wrong.push(path);
-    return;
-  }
-  for (const [name, member] of Object.entries(value)) {
-    const inner = 'each' in shape ? shape.each : shape.members.get(name);
-    if (inner === undefined) faults.unknown.push([...path, name]);
-    else collectFaults(member, inner, [...path, name], faults);
-  }
-}
-
-const isText = (value: Json): value is string => typeof value === 'string';
-
-// The shapes are built on use, since many runs have no configuration file to check.
-const configShape = (): Shape => ({
-  members: new Map<string, Shape>([
-    ['version', { isValue: (value) => typeof value === 'number' }],
-    ['profile', { isValue: isText }],
-    ['profiles', { each: profileShape() }],
-  ]),
+const joined = (faults: readonly Faults[]): Faults => ({
+  wrong: faults.flatMap(({ wrong }) => wrong),
+  unknown: faults.flatMap(({ unknown }) => unknown),
 });
 
-const profileShape = (): Shape => ({
-  members: new Map([...shapesOf(settingKeys), ...Object.entries(originShapes)]),
-});
-
-const originShapes: Record<OriginKey, Shape> = {
-  'api-key-origin': { isValue: isText },
-  'headers-origin': { isValue: isText },
-};
-
-/** The members of an object with these settings: each is a setting, or an object of those whose paths go on below it. */
-function shapesOf(keys: readonly SettingKey[], depth = 0): ReadonlyMap<string, Shape> {
-  const names = new Set(keys.map(({ path }) => path[depth] ?? ''));
-  return new Map(
-    [...names].map((name) => {
-      const below = keys.filter(({ path }) => path[depth] === name);
-      const setting = below.find(({ path }) => path.length === depth + 1);
-      return [name, setting === undefined ? { members: shapesOf(below, depth + 1) } : valueShape(setting)];
-    }),
-  );
+/** Finds the faults of an object at `path`. Each member is a value, or an object of those whose paths go on below it. */
+function faultsIn(object: Json, values: readonly CheckedValue[], path: Path = []): Faults {
+  if (!isObject(object)) return wrongAt(path);
+  const faults = Object.entries(object).map(([name, member]): Faults => {
+    const memberPath = [...path, name];
+    const below = values.filter((value) => value.path[0] === name);
+    if (below.length === 0) return { wrong: [], unknown: [memberPath] };
+    const expected = below.find((value) => value.path.length === 1);
+    if (expected !== undefined) return isStored(member, expected) ? joined([]) : wrongAt(memberPath);
+    return faultsIn(
+      member,
+      below.map((value) => ({ ...value, path: value.path.slice(1) })),
+      memberPath,
+    );
+  });
+  return joined(faults);
 }
 
-const valueShape = ({ type, checkedOnUse, isJson }: SettingKey): Shape => ({
-  isValue: (value) => {
-    // The type parses what a person types on a command line, which for an array or an object is JSON.
-    if (isJson === true) return type.parse(JSON.stringify(value)) !== undefined;
-    if (checkedOnUse === true) return isText(value);
-    // A value that parses to another one, such as a number in quotes, is not in the form that this tool stores.
-    return (typeof value !== 'object' || value === null) && type.parse(String(value)) === value;
-  },
-});
+function isStored(value: Json, { type, checkedOnUse, isJson }: CheckedValue): boolean {
+  // The type parses what a person types on a command line, which for an array or an object is JSON.
+  if (isJson === true) return type.parse(JSON.stringify(value)) !== undefined;
+  if (checkedOnUse === true) return typeof value === 'string';
+  // A value that parses to another one, such as a number in quotes, is not in the form that this tool stores.
+  return (typeof value !== 'object' || value === null) && type.parse(String(value)) === value;
+}
 
 /** Returns the description of the values that a setting may have; undefined for a path in the file that is no setting. */
 export const expectedAt = ([, , ...setting]: Path): string | undefined =>
   settingKeys.find(({ name }) => name === setting.join('.'))?.type.expected;
 
-type Tree = Readonly<Record<string, unknown>>;
-
 /** The value of a setting; undefined where the profile does not have it. */
-export function valueAt(profile: Profile, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, step) => (typeof value === 'object' && value !== null ? (value as Tree)[step] : undefined),
-    profile,
-  );
-}
+export const valueAt = (profile: Profile, path: Path): unknown => jsonValueAt(profile as Json, path);
 
 /**
  * Returns the profile with one value set, or removed when it is undefined, and without objects that are then empty. Throws a
@@ -120,9 +100,11 @@ export function valueAt(profile: Profile, path: readonly string[]): unknown {
  */
 export function withValue(profile: Profile, path: readonly string[], value: unknown): Profile {
   const changed = withValueIn({ ...profile }, path, value);
-  if (faultsIn(changed as Json, profileShape()).wrong.length === 0) return changed;
+  if (faultsIn(changed as Json, profileValues).wrong.length === 0) return changed;
   throw invalidSetting(String(value), path.join('.'));
 }
+
+type Tree = Readonly<Record<string, unknown>>;
 
 function withValueIn(object: Tree, path: readonly string[], value: unknown): Tree {
   const [step = '', ...further] = path;
