@@ -68,10 +68,6 @@ function trimBlanks(value: string): string {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
-/** Returns a text of JSON as header bytes in Latin-1: characters beyond Latin-1 were sent as UTF-8. */
-export const asHeaderBytes = (text: string): string =>
-  /[^\u0000-\u00ff]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
-
 /** Returns the path and query of a URL as they are sent; undefined for a text that is no URL of HTTP. */
 export function pathOf(url: string): string | undefined {
   const [, target] = /^https?:\/\/[^/?#]+([^#]*)/i.exec(url) ?? [];

@@ -1,9 +1,6 @@
-import { jsonIn } from '../json/exact.ts';
 import { type Capture, type CaptureOptions, unreadable } from './capture.ts';
-import { isCurlDump, readCurlDump } from './curl-output.ts';
-import { isCurlCommand, readCurlCommand } from './curl-command.ts';
-import { harEntries, readHar } from './har.ts';
-import { readEventLines } from './event-line.ts';
+import { isCurlCommand, isCurlDump, readCurlCommand, readCurlDump } from './curl.ts';
+import { readJsonCapture } from './json-captures.ts';
 import { isRawHttp, readRawHttp } from './raw-http.ts';
 
 const maxHeaders = 1000;
@@ -27,25 +24,11 @@ async function readForm(bytes: Buffer, options: CaptureOptions): Promise<Capture
   const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '');
   const start = text.slice(0, longestStart).trimStart();
   if (start === '' && text.trim() === '') throw unreadable('it is empty');
-  if (/^[{[]/.test(start)) return readJson(bytes, options);
+  if (/^[{[]/.test(start)) return readJsonCapture(bytes, options);
   if (isRawHttp(start)) return readRawHttp(text);
   if (isCurlDump(text)) return readCurlDump(text, options);
   if (isCurlCommand(text)) return readCurlCommand(text, options);
   throw unreadable('it has none of the known forms');
-}
-
-function readJson(bytes: Buffer, options: CaptureOptions): Capture {
-  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
-  const json = jsonIn(text);
-  const entries = harEntries(json);
-  if (entries !== undefined) return readHar(entries, options);
-  const capture = readEventLines(text, options);
-  if (capture !== undefined) return capture;
-  throw unreadable(
-    json === undefined
-      ? 'it begins as JSON and is none'
-      : 'it is JSON, and neither a HAR nor an event of listen',
-  );
 }
 
 /** `>` of Windows PowerShell writes UTF-16 with a byte order mark. */

@@ -1,6 +1,8 @@
-import { type Json, valueAt } from '../json/exact.ts';
+import { openBrace } from '../json/bytes.ts';
+import { isObject, type Json, jsonIn, valueAt } from '../json/exact.ts';
+import { spanAtPointer } from '../json/members.ts';
+import { scanner } from '../json/scanner.ts';
 import {
-  asHeaderBytes,
   bodyNote,
   type Capture,
   type CapturedBody,
@@ -12,13 +14,28 @@ import {
   unreadable,
 } from './capture.ts';
 
+/** Reads a HAR, or the lines of `leads listen --json`. */
+export function readJsonCapture(bytes: Buffer, options: CaptureOptions): Capture {
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+  const json = jsonIn(text);
+  const entries = harEntries(json);
+  if (entries !== undefined) return readHar(entries, options);
+  const capture = readEventLines(text, options);
+  if (capture !== undefined) return capture;
+  throw unreadable(
+    json === undefined
+      ? 'it begins as JSON and is none'
+      : 'it is JSON, and neither a HAR nor an event of listen',
+  );
+}
+
 /** Returns the entries of a HAR (HTTP Archive 1.2); undefined for other JSON. */
-export function harEntries(json: Json | undefined): readonly Json[] | undefined {
+function harEntries(json: Json | undefined): readonly Json[] | undefined {
   const entries = valueAt(json, ['log', 'entries']);
   return Array.isArray(entries) ? (entries as readonly Json[]) : undefined;
 }
 
-export function readHar(entries: readonly Json[], options: CaptureOptions): Capture {
+function readHar(entries: readonly Json[], options: CaptureOptions): Capture {
   if (entries.length === 0) throw unreadable('the HAR holds no request');
   const heads = entries.map((entry) => ({
     entry,
@@ -90,4 +107,55 @@ function bodyOf(entry: Json): CapturedBody {
 function textAt(json: Json | undefined, ...path: readonly string[]): string | undefined {
   const value = valueAt(json, path);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns a text of JSON as header bytes in Latin-1: characters beyond Latin-1 were sent as UTF-8. */
+const asHeaderBytes = (text: string): string =>
+  /[^\u0000-\u00ff]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
+
+/** Reads a delivery among the lines of `leads listen --json`; undefined for text without one. */
+function readEventLines(text: string, options: CaptureOptions): Capture | undefined {
+  const events = text.split(/\r?\n/).flatMap((line) => {
+    const event = line.includes('"delivery"') ? jsonIn(line) : undefined;
+    if (!isObject(event) || event['type'] !== 'delivery' || !('verdict' in event)) return [];
+    const fields: Readonly<Record<string, unknown>> = event;
+    // An event holds no URL: a message that lists several events names them by this text in its place.
+    const url = `${String(fields['verdict'])} ${String(fields['leadId'] ?? fields['reason'])}`;
+    return [{ line, fields, method: 'POST', url, headers: [] }];
+  });
+  if (events.length === 0) return undefined;
+  const [{ line, fields }] = chooseEntry(events, 'the output of listen', options);
+  const leadCount = Number(fields['leadCount'] ?? 1);
+  const lead = leadCount > 1 ? undefined : leadTextIn(line);
+  return {
+    form: 'a line of the events of listen',
+    method: 'POST',
+    url: undefined,
+    path: '/',
+    rawHeaders: [],
+    body: lead,
+    capturedAt: timeIn(String(fields['receivedAt'])),
+    notes: [
+      bodyNote(bodyMessage(leadCount, lead)),
+      {
+        about: 'headers',
+        message: "an event holds no headers: give those of the credential with --header 'Name: value'",
+      },
+    ],
+  };
+}
+
+function bodyMessage(leadCount: number, lead: Buffer | undefined): string {
+  if (leadCount > 1)
+    return `the delivery held ${leadCount} leads, and an event holds one of them: give the body with --body FILE, or read it from the inbox with 'leads verify --id'`;
+  if (lead === undefined) return 'this event holds no lead: give the body with --body FILE';
+  return "an event holds the lead without its white space, not the body as it came: 'leads verify --id' reads that from the inbox";
+}
+
+/** Cuts the text of the lead out of the line: parsed and written again, its numbers and escapes could change. */
+function leadTextIn(line: string): Buffer | undefined {
+  const json = Buffer.from(line.trim());
+  scanner.load(json);
+  const span = spanAtPointer(json, ['lead']);
+  return span && json[span.start] === openBrace ? json.subarray(span.start, span.end) : undefined;
 }

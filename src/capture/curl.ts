@@ -3,8 +3,12 @@ import {
   type Capture,
   type CapturedBody,
   type CaptureOptions,
+  chooseEntry,
+  type EntryHead,
+  headerIn,
   parseHeaderLine,
   pathOf,
+  timeIn,
   unreadable,
 } from './capture.ts';
 import { outputOf, parsePipelines, type Pipeline, type Word } from './shell-words.ts';
@@ -176,3 +180,76 @@ const valuedOptions = [
   ...['header', 'oauth2-bearer', 'request', 'url', 'user'],
   ...otherValuedOptions.split(' '),
 ];
+
+const requestLine = /^> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$/;
+
+export const isCurlDump = (text: string): boolean =>
+  linesOf(withoutTimes(text)).some((line) => requestLine.test(line));
+
+/** With `--trace-time`, each line that curl prints begins with a time. */
+const withoutTimes = (text: string): string => text.replace(/^\d\d:\d\d:\d\d\.\d{6} (?=[*<>{}] )/gm, '');
+
+/** A progress meter writes over its own line, with a carriage return before it. */
+const linesOf = (text: string): readonly string[] => text.split(/\r?\n|\r/);
+
+/** A request and its response; `url` is a path, and `isTls` whether curl told of TLS before. */
+interface Exchange extends EntryHead {
+  readonly responseHeaders: EntryHead['headers'];
+  readonly isTls: boolean;
+}
+
+/** Reads what `curl -v` prints: the headers of requests and responses. The body is in the command before it, if at all. */
+export async function readCurlDump(output: string, options: CaptureOptions): Promise<Capture> {
+  const text = withoutTimes(output);
+  const [exchange, index] = chooseEntry(exchangesOf(linesOf(text)), 'the output of curl -v', options);
+  const { method, url: path, headers, responseHeaders, isTls } = exchange;
+  const host = headerIn(headers, 'host');
+  const request: Omit<Capture, 'body' | 'notes'> = {
+    form: "the output of 'curl -v'",
+    method,
+    path,
+    url: host === undefined ? undefined : `${isTls ? 'https' : 'http'}://${host}${path}`,
+    rawHeaders: headers,
+    capturedAt: timeIn(headerIn(responseHeaders, 'date')),
+  };
+  const command = index === 0 ? commandBefore(text) : undefined;
+  if (command !== undefined) {
+    const { body, notes } = await readCurlCommand(command, options);
+    return { ...request, form: "a curl command and its output of '-v'", body, notes };
+  }
+  const length = headerIn(headers, 'content-length');
+  const isEmpty = length === undefined ? method === 'GET' : Number(length) === 0;
+  if (isEmpty) return { ...request, body: new Uint8Array(), notes: [] };
+  const remark = "'curl -v' prints no body: put the curl command before its output, or give --body FILE";
+  return { ...request, body: undefined, notes: [bodyNote(remark)] };
+}
+
+function exchangesOf(lines: readonly string[]): readonly Exchange[] {
+  const starts = [...lines.keys()].filter((i) => requestLine.test(lines[i] ?? ''));
+  const firstOfTls = lines.findIndex((line) => /^\* .*\b(SSL|TLSv?1?|ALPN)\b/.test(line));
+  return starts.map((start, i) => {
+    const [, method = '', url = ''] = requestLine.exec(lines[start] ?? '') ?? [];
+    const further = lines.slice(start + 1, starts[i + 1]);
+    const headLength = further.findIndex((line) => /^>\s*$/.test(line));
+    return {
+      method,
+      url,
+      headers: headersAfter('> ', headLength < 0 ? further : further.slice(0, headLength)),
+      responseHeaders: headersAfter('< ', further),
+      isTls: firstOfTls >= 0 && firstOfTls < start,
+    };
+  });
+}
+
+const headersAfter = (mark: '> ' | '< ', lines: readonly string[]): EntryHead['headers'] =>
+  lines.flatMap((line) => {
+    const header = line.startsWith(mark) ? parseHeaderLine(line.slice(mark.length)) : undefined;
+    return header === undefined ? [] : [header];
+  });
+
+/** Returns the command that was copied with its output, which begins with a line of `-v` or the progress meter. */
+function commandBefore(text: string): string | undefined {
+  const end = /(^|[\r\n])(?:[*>] | {2}% Total)/.exec(text)?.index ?? 0;
+  const before = text.slice(0, end);
+  return isCurlCommand(`\n${before}\n`) ? before : undefined;
+}
