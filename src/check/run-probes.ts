@@ -1,11 +1,10 @@
 import { UsageError } from '../errors.ts';
-import { canForge } from '../sender/forge-request.ts';
+import { canForge } from '../sender/sign-request.ts';
 import { type Finding, groupOf, type Probe, type Requirement, skipped } from './probe.ts';
 import { healthProbes, validDelivery } from './probes/acknowledgement.ts';
 import { credentialProbes } from './probes/credential.ts';
-import { dedupeProbes } from './probes/dedupe.ts';
+import { dedupeProbes, replayProbes, timeProbes } from './probes/repeats.ts';
 import { leakProbe } from './probes/leak.ts';
-import { replayProbes, timeProbes } from './probes/replay.ts';
 import { bodyProbes, protocolProbes } from './probes/request-forms.ts';
 import { type CheckSession, isAcknowledged } from './session.ts';
 

@@ -2,7 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { ConfigError } from '../errors.ts';
 import type { Poster } from '../http/client/poster.ts';
 import { type Release, Slots } from '../sender/slots.ts';
-import { canForge, type Forgery, forgeryKinds } from '../sender/forge-request.ts';
+import {
+  canForge,
+  type Forgery,
+  forgeryKinds,
+  type OutgoingDelivery,
+  type Signer,
+} from '../sender/sign-request.ts';
 import {
   type Attempt,
   type AttemptOutcome,
@@ -10,7 +16,6 @@ import {
   fixedWaits,
   type Sender,
 } from '../sender/sender.ts';
-import type { OutgoingDelivery, Signer } from '../sender/sign-request.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import { unverified } from '../webhook/scheme.ts';
 import type { SandboxLead } from './data/lead-set.ts';

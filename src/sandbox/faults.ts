@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { forgeryKinds } from '../sender/forge-request.ts';
+import { forgeryKinds } from '../sender/sign-request.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { drawFor } from './data/seeded-random.ts';
 

@@ -1,8 +1,14 @@
 import type { Poster, PostResult } from '../http/client/poster.ts';
 import { retryAfterMs } from '../service/client/rate-limit.ts';
 import type { Clock } from '../time/clock.ts';
-import { forgeRequest, type Forgery } from './forge-request.ts';
-import { type OutgoingDelivery, type SignedRequest, type Signer, signRequest } from './sign-request.ts';
+import {
+  forgeRequest,
+  type Forgery,
+  type OutgoingDelivery,
+  type SignedRequest,
+  type Signer,
+  signRequest,
+} from './sign-request.ts';
 
 export interface SenderOptions {
   readonly signer: Signer;

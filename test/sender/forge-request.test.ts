@@ -1,8 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/secret.ts';
-import { canForge, forgeRequest, type Forgery, forgeryKinds } from '../../src/sender/forge-request.ts';
-import { type SignedContent, type Signer, signRequest } from '../../src/sender/sign-request.ts';
+import {
+  canForge,
+  forgeRequest,
+  type Forgery,
+  forgeryKinds,
+  type SignedContent,
+  type Signer,
+  signRequest,
+} from '../../src/sender/sign-request.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { unverified } from '../../src/webhook/scheme.ts';

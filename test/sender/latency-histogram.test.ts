@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LatencyHistogram } from '../../src/sender/run-tally.ts';
+import { LatencyHistogram } from '../../src/sender/delivery-run.ts';
 
 /** The exact percentile of a list, by the same definition. */
 function exact(values: readonly number[], share: number): number {

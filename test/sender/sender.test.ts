@@ -1,9 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { createPoster } from '../../src/http/client/poster.ts';
-import type { Forgery } from '../../src/sender/forge-request.ts';
+import type { Forgery, OutgoingDelivery } from '../../src/sender/sign-request.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Attempt, createSender, fixedWaits, type Sender } from '../../src/sender/sender.ts';
-import type { OutgoingDelivery } from '../../src/sender/sign-request.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { FakeClock } from '../support/clock.ts';

@@ -1,4 +1,4 @@
-import { credentialTexts, hasSignature } from '../credential.ts';
+import { credentialTexts, hasSignature } from './credential.ts';
 import type { Probe } from '../probe.ts';
 import type { CheckRequest, CheckSession } from '../session.ts';
 

@@ -1,5 +1,5 @@
 import { testIdPrefixes } from '../../lead/raw-lead.ts';
-import { withContentType } from '../credential.ts';
+import { withContentType } from './credential.ts';
 import { acknowledges, probeGroup, refuses } from '../probe.ts';
 import type { CheckRequest, CheckSession } from '../session.ts';
 

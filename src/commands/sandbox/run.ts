@@ -5,14 +5,18 @@ import { explainFailure } from '../../sender/explain-failure.ts';
 import { shellWord } from '../../front.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import { paletteFor, type Palette } from '../../output/terminal/terminal.ts';
+import { type Palette, paletteFor } from '../../output/terminal/terminal.ts';
 import type { RecordedAttempt } from '../../sandbox/deliveries.ts';
 import type { LoggedRequest } from '../../sandbox/sandbox-state.ts';
-import { startSandbox, type Sandbox } from '../../sandbox/start-sandbox.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { isCtrlC } from '../flags/polling.ts';
-import type { Options } from './command.ts';
-import { type ResolvedSandbox, resolveSandbox } from './resolve-sandbox.ts';
+import { type Options, usualRetry } from './command.ts';
+import { sendableKey } from '../../config/load-settings.ts';
+import { UsageError } from '../../errors.ts';
+import { defaultApiKey, type SandboxOptions, type WebhookOptions } from '../../sandbox/sandbox-options.ts';
+import { readSecrets, retrySchedule } from '../flags/flag-values.ts';
+import { resolveSigner } from '../flags/resolve-scheme.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
@@ -151,4 +155,52 @@ function failureText(attempt: RecordedAttempt): string | undefined {
   }
   if (isAcknowledged || outcome === 'dropped') return undefined;
   return `no delivery to ${target} was acknowledged so far: ${explainFailure({ status, error })}`;
+}
+
+export interface ResolvedSandbox extends SandboxOptions {
+  readonly seed: string;
+  readonly apiKeys: readonly string[];
+  /** False for an API key from a file or from the environment, which is kept secret. */
+  readonly showsKey: boolean;
+}
+
+/** Throws a `UsageError` for an array without an envelope that would have to name its next page. */
+export async function resolveSandbox(flags: Options, context: Context): Promise<ResolvedSandbox> {
+  const { port = 8080, pagination, envelope, leads, seed = '1', every, faults } = flags;
+  if (envelope === 'none' && (pagination ?? 'cursor') === 'cursor') {
+    throw new UsageError('with the envelope none the body is an array, without a field for the next page', {
+      hint: 'use --pagination link, page, offset or none with it',
+    });
+  }
+  return {
+    ...{ port, pagination, envelope, leads, seed, faults, everyMs: every },
+    ...(await readApiKeys(flags, context)),
+    webhook: flags.webhook === undefined ? undefined : await resolveWebhook(flags.webhook, flags, context),
+  };
+}
+
+async function resolveWebhook(url: string, flags: Options, context: Context): Promise<WebhookOptions> {
+  const { retry: retryMs = retrySchedule.parse(usualRetry), deliveryFaults: faults } = flags;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'http:' && !isLoopback(hostname)) {
+    throw new UsageError(`the webhook ${url} is plain HTTP, and a webhook must be HTTPS`, {
+      hint: 'plain http:// is for loopback addresses only',
+    });
+  }
+  return { url, signer: await resolveSigner(flags, context), retryMs, faults };
+}
+
+async function readApiKeys(
+  { apiKey, apiKeyFile }: Options,
+  context: Context,
+): Promise<Pick<ResolvedSandbox, 'apiKeys' | 'showsKey'>> {
+  const fromFiles = await readSecrets(apiKeyFile, context);
+  const fromFlags = [...apiKey, ...fromFiles.map((key) => key.reveal())];
+  if (fromFlags.some((key) => !/^[\x21-\x7e]+$/.test(key))) {
+    throw new UsageError('an API key is one word of visible characters');
+  }
+  if (fromFlags.length > 0) return { apiKeys: fromFlags, showsKey: apiKey.length > 0 };
+  const fromEnv = (context.env['LEADS_API_KEY'] ?? '').trim();
+  if (fromEnv === '') return { apiKeys: [defaultApiKey], showsKey: true };
+  return { apiKeys: [sendableKey(fromEnv, 'LEADS_API_KEY').reveal()], showsKey: false };
 }

@@ -3,8 +3,7 @@ import { UsageError } from '../../errors.ts';
 import { descriptorLimit } from '../../http/server/server-options.ts';
 import { createPoster } from '../../http/client/poster.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
-import { runDeliveries } from '../../sender/delivery-run.ts';
-import { RunTally } from '../../sender/run-tally.ts';
+import { runDeliveries, RunTally } from '../../sender/delivery-run.ts';
 import { createSender, outgoingDeliveries, waitsAskedFor } from '../../sender/sender.ts';
 import { openSource } from './lead-sources.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
@@ -14,9 +13,8 @@ import {
   resolveTarget,
   whyNotAcknowledged,
 } from '../flags/delivery-target.ts';
-import { attemptPrinter, sendSummary } from './print-attempts.ts';
+import { attemptPrinter, printRequests, type Sending, sendSummary } from './print.ts';
 import type { SendOptions } from './command.ts';
-import { printRequests, type Sending } from './dry-run.ts';
 
 export async function run(options: SendOptions, context: Context): Promise<Outcome> {
   const target = await resolveTarget(options.url, options, context);

@@ -1,9 +1,171 @@
+import type { Capture } from '../../capture/capture.ts';
 import type { Context } from '../../context.ts';
+import { type ConfigError, describe } from '../../errors.ts';
+import { fixFlags } from '../../output/explanation.ts';
+import { formatDuration } from '../../time/time-text.ts';
+import type { Rejection } from '../../webhook/delivery-answer.ts';
+import { type Delivery, headerValues } from '../../webhook/delivery.ts';
+import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
+import type { Authentic, Key, Scheme, Verifier } from '../../webhook/scheme.ts';
+import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
 import { write } from '../../output/stdout.ts';
 import { besideMark, styleFor } from '../../output/report.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { asksForAscii, sanitize, terminalWidth, wrap } from '../../output/terminal/terminal.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
+
+/** The part of the report that is about the delivery itself, and not about its capture. */
+export type Verdict = Omit<Report, 'form' | 'at' | 'notes' | 'scheme'>;
+
+export interface ReadSecrets extends Verifier {
+  /** The keys are for the search alone: nothing is verified with them. */
+  readonly unreadable: readonly { readonly key: Key; readonly error: ConfigError }[];
+}
+
+/** A delivery is judged for the time that the person chose, or else that of its capture, or else now; all in milliseconds. */
+export interface CheckTimes {
+  readonly now: number;
+  readonly chosen: number | undefined;
+  readonly captured: number | undefined;
+}
+
+const nothingToExplain = { wouldMatch: null, explanation: null, tried: 0 };
+
+/**
+ * Whether a delivery is genuine, check by check, as `listen` would check it, and the cause where it is not. Throws the
+ * `ConfigError` of a secret that the scheme cannot read, where the search does not show how it is meant.
+ */
+export function examine(
+  delivery: Delivery,
+  secrets: ReadSecrets,
+  times: CheckTimes,
+  context: Pick<Context, 'env' | 'platform'>,
+): Verdict {
+  const { scheme, keys, unreadable } = secrets;
+  const { receivedAt } = delivery;
+  const verification = scheme.authenticate(delivery, keys);
+  const checks = verification.ok
+    ? checksOfMatch(verification, secrets, times)
+    : checksOfRejection(verification, secrets);
+  const isGenuine = checks.every(({ name, ok }) => ok === true || name === 'now');
+  if (isGenuine) return { ok: true, reason: null, checks, ...nothingToExplain };
+  const searchKeys = unreadable.map(({ key }) => key);
+  const explanation = explain(delivery, { scheme, keys }, receivedAt, searchKeys);
+  const [firstUnreadable] = unreadable;
+  const hasNoKey = firstUnreadable !== undefined && keys.length === 0;
+  if (hasNoKey && !explanation.isMatch) throw firstUnreadable.error;
+  const fault = verification.ok ? checkTimestamp(verification, scheme.toleranceMs, receivedAt) : verification;
+  return { ok: false, reason: fault.ok ? null : fault.reason, checks, ...explained(explanation, context) };
+}
+
+const headerCheck = ({ credentialHeaders }: Scheme): Check => ({
+  name: 'header',
+  ok: true,
+  detail: `${credentialHeaders[0] ?? ''} came once and can be read`,
+});
+
+const credentialCheck = ({ name }: Scheme, ok: boolean | null, detail: string): Check => ({
+  name: name === 'token' ? 'token' : 'signature',
+  ok,
+  detail,
+});
+
+function checksOfMatch(
+  { key: index, timestamp }: Authentic,
+  { scheme, keys }: ReadSecrets,
+  times: CheckTimes,
+): readonly Check[] {
+  const remark = index > 0 ? ': an old one, or one that the sender does not use yet' : '';
+  const which = keys.length === 1 ? '' : ` with secret ${index + 1} of ${keys.length}${remark}`;
+  return [
+    headerCheck(scheme),
+    credentialCheck(scheme, true, `matches${which}`),
+    ...timeChecks(timestamp, scheme, times),
+  ];
+}
+
+function checksOfRejection(
+  { reason, detail }: Rejection,
+  { scheme, keys, unreadable }: ReadSecrets,
+): readonly Check[] {
+  const secretChecks = unreadable.map(({ error }): Check => ({
+    name: 'secret',
+    ok: false,
+    detail: describe(error).message,
+  }));
+  if (reason !== 'wrong_credential') return [...secretChecks, { name: 'header', ok: false, detail }];
+  const comparison = keys.length === 0 ? [] : [credentialCheck(scheme, false, detail)];
+  return [...secretChecks, headerCheck(scheme), ...comparison];
+}
+
+function explained(
+  { sentence, isMatch, fix, tried }: Explanation,
+  { env, platform }: Pick<Context, 'env' | 'platform'>,
+): Pick<Report, 'wouldMatch' | 'explanation' | 'tried'> {
+  if (sentence === undefined || !isMatch) return { wouldMatch: null, explanation: sentence ?? null, tried };
+  const flags = fix === undefined ? undefined : fixFlags(fix, platform);
+  const command = `${flags?.receiver ?? ''} ${flags?.capture ?? ''}`.trim();
+  const [variable] = /LEADS_WEBHOOK_[A-Z]+/.exec(command) ?? [];
+  const isMissing = variable !== undefined && !env[variable];
+  const remark = isMissing ? ` The fix reads ${variable}, which is not set: put the secret there.` : '';
+  const fixed = { what: sentence + remark, fix: command === '' ? null : command };
+  return { wouldMatch: fixed, explanation: null, tried };
+}
+
+/**
+ * Tells whether the signed time was near enough when the delivery came. Where nothing says when that was, a delivery that is
+ * too old by now is genuine all the same; so is one that was in time then.
+ */
+function timeChecks(
+  timestamp: number | undefined,
+  { toleranceMs }: Scheme,
+  times: CheckTimes,
+): readonly Check[] {
+  if (timestamp === undefined || toleranceMs === undefined) return [];
+  const { now, chosen, captured } = times;
+  const receivedAt = chosen ?? captured;
+  const then = checkTimestamp({ timestamp }, toleranceMs, receivedAt ?? now);
+  const today = checkTimestamp({ timestamp }, toleranceMs, now);
+  const staleToday = (hint: string): Check[] =>
+    today.ok ? [] : [{ name: 'now', ok: false, detail: `stale by now: ${today.detail}${hint}` }];
+  if (then.ok)
+    return [{ name: 'time', ok: true, detail: ageText(timestamp, toleranceMs, times) }, ...staleToday('')];
+  if (receivedAt !== undefined) {
+    const detail = `at ${new Date(receivedAt).toISOString()}, ${then.detail}`;
+    return [{ name: 'time', ok: false, detail }];
+  }
+  if (then.reason === 'stale_timestamp' && isPlausible(timestamp))
+    return staleToday('; give the time at which it was received with --at');
+  return [{ name: 'time', ok: false, detail: then.detail }];
+}
+
+function ageText(timestamp: number, toleranceMs: number, { now, chosen, captured }: CheckTimes): string {
+  const ageMs = (chosen ?? captured ?? now) - timestamp;
+  const usualMoment = captured === undefined ? 'now' : 'it was captured';
+  const moment = chosen === undefined ? usualMoment : 'the time asked for';
+  const age = `${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} ${moment}`;
+  const tolerated = formatDuration(toleranceMs).replace(/ 0[smh]$/, '');
+  return `signed ${age}; ${tolerated} is tolerated`;
+}
+
+/** The credential's headers whose values are not in the capture, or were redacted when it was stored. */
+export const withheldHeaders = (capture: Capture, { credentialHeaders }: Scheme): readonly string[] =>
+  credentialHeaders.filter((name) => capture.withheld?.includes(name) === true || isRedacted(capture, name));
+
+const isRedacted = (capture: Pick<Delivery, 'rawHeaders'>, name: string): boolean =>
+  headerValues(capture, name).some((value) => value.includes('[redacted]'));
+
+/** The verdict on a delivery with withheld headers: only that they came can be shown. */
+export function withheldVerdict(delivery: Delivery, scheme: Scheme, names: readonly string[]): Verdict {
+  const why = names.some((name) => isRedacted(delivery, name))
+    ? 'was redacted when it was stored'
+    : 'is not in the capture, only the name of the variable that held it';
+  const checks: readonly Check[] = [
+    { name: 'header', ok: true, detail: `${names.join(' and ')} came` },
+    credentialCheck(scheme, null, `its value ${why}: nothing here shows who sent it`),
+  ];
+  return { ok: null, reason: 'withheld_credential', checks, ...nothingToExplain };
+}
 
 /**
  * The verdict of `verify` on one delivery, printed as JSON; it holds no secret and no expected signature. `ok` is null where the

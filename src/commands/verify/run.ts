@@ -12,9 +12,17 @@ import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { leadPlaceOf, otherEventsOf } from '../flags/delivery-flags.ts';
 import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import type { VerifyOptions } from './command.ts';
-import { examine, type ReadSecrets, withheldHeaders, withheldVerdict } from './examine.ts';
+import {
+  examine,
+  printText,
+  type ReadSecrets,
+  redact,
+  redactReport,
+  type Report,
+  withheldHeaders,
+  withheldVerdict,
+} from './report.ts';
 import { checkedBody, openCapture, rejectMissingCapture } from './open-capture.ts';
-import { printText, redact, redactReport, type Report } from './report.ts';
 
 /**
  * Opens the capture and the secrets, judges the delivery as if it had been received, and prints the report. A delivery whose

@@ -19,8 +19,7 @@ import {
 } from '../errors.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm, SecretEncoding } from '../scheme-options.ts';
-import { kindOf, takesKey } from './algorithms.ts';
-import { decode } from './signature.ts';
+import { decode, kindOf, takesKey } from './signature.ts';
 
 /**
  * Matches a PEM, `whpk_` with 32 bytes in base64, or JSON that holds a JWK of a pair. It leaves out `whsk_`: such a

@@ -1,5 +1,4 @@
-import { hasLengthOf, signatureForm } from '../crypto/algorithms.ts';
-import { decode, type Signature } from '../crypto/signature.ts';
+import { decode, hasLengthOf, type Signature, signatureForm } from '../crypto/signature.ts';
 import { type Delivery, headerValues, rejectUnlessSole } from '../delivery.ts';
 import { type Rejection, rejection } from '../delivery-answer.ts';
 import type { Algorithm, Encoding } from '../scheme-options.ts';

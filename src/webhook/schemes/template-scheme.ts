@@ -1,8 +1,7 @@
 import type { Algorithm, CustomOptions } from '../scheme-options.ts';
 import type { Secret } from '../../secret.ts';
-import { kindOf, takesKey } from '../crypto/algorithms.ts';
+import { encode, kindOf, matchingKey, signatureOf, takesKey } from '../crypto/signature.ts';
 import { asymmetricKey, symmetricKey } from '../crypto/read-key.ts';
-import { encode, matchingKey, signatureOf } from '../crypto/signature.ts';
 import { type Delivery, soleHeader } from '../delivery.ts';
 import {
   bodyNotSigned,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Algorithm } from '../../../src/webhook/scheme-options.ts';
-import { hasLengthOf, kindOf } from '../../../src/webhook/crypto/algorithms.ts';
+import { hasLengthOf, kindOf } from '../../../src/webhook/crypto/signature.ts';
 
 test.each<[Algorithm, readonly number[], readonly number[]]>([
   ['hmac-sha1', [20], [0, 19, 21, 32]],

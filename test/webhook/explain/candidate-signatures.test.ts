@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { candidateSignatures } from '../../../src/webhook/explain/candidate-signatures.ts';
+import { candidateSignatures } from '../../../src/webhook/explain/causes.ts';
 
 const digest = (seed: string, hash = 'sha256') => createHash(hash).update(seed).digest();
 const a = digest('a').toString('hex');
