@@ -1,13 +1,11 @@
 import { ConfigError } from '../../errors.ts';
-import { numberOf, textOf, textsIn } from '../sql/row.ts';
+import { textsIn } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
 import type { StoreOptions } from '../store-options.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import type { Session } from './session.ts';
 
-const version14 = 140_000;
-
-/** In SQL, NULL where the server has no such setting: an older one must not fail before its version is known. */
+/** In SQL, NULL where the server has not loaded the extension whose setting it is. */
 const setting = (name: string): string => `current_setting('${name}', true)`;
 
 /**
@@ -33,11 +31,11 @@ const namesIfOn = loggingSettings.map(
 );
 
 /** `logging`: the names of the settings by which the server logs values, joined with commas. */
-const serverState = new Query(`SELECT ${setting('server_version_num')}::int4 AS number,
-  ${setting('server_version')} AS version, ${setting('fsync')} AS fsync, ${setting('full_page_writes')} AS full_page_writes,
+const serverState =
+  new Query(`SELECT ${setting('fsync')} AS fsync, ${setting('full_page_writes')} AS full_page_writes,
   concat_ws(',', ${namesIfOn.join(', ')}) AS logging`);
 
-/** Throws a `ConfigError` when the server is too old or would lose acknowledged leads. Warns of other settings that do harm. */
+/** Throws a `ConfigError` when the server would lose acknowledged leads. Warns of other settings that do harm. */
 export async function checkServer(
   session: Session,
   location: DatabaseLocation,
@@ -45,11 +43,6 @@ export async function checkServer(
 ): Promise<void> {
   const database = `the database of ${location.shown}`;
   const [[row = {}] = []] = await session.run([serverState]);
-  if (numberOf(row['number']) < version14) {
-    throw new ConfigError(`${database} is PostgreSQL ${textOf(row['version'])}`, {
-      hint: 'version 14 or newer is needed',
-    });
-  }
   if (row['fsync'] === 'off') {
     throw new ConfigError(`${database} has fsync=off: a power cut would lose acknowledged leads`, {
       hint: 'set fsync = on in postgresql.conf',

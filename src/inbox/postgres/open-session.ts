@@ -6,7 +6,7 @@ import { ConfigError, LeadsError } from '../../errors.ts';
 import { unreadable } from '../../files/errors.ts';
 import { addressAttempts } from '../../http/client/http-client.ts';
 import type { Secret } from '../../secret.ts';
-import type { Row } from '../sql/row.ts';
+import { type Row, textOf } from '../sql/row.ts';
 import { cannotOpen, connectionCut, DatabaseUnavailableError, ConnectionError } from './database-errors.ts';
 import { hostText, openingError } from './opening-error.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
@@ -115,7 +115,7 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
       await nextEvent(outermost, 'secureConnect');
     }
     const session = new Session(outermost, { url, password });
-    checkRole(await session.begin(), host, url);
+    await session.begin((state) => checkState(state, host, url));
     return session;
   } catch (error) {
     close();
@@ -133,8 +133,17 @@ async function passwordFor(host: DatabaseHost, location: DatabaseLocation): Prom
   );
 }
 
-/** Throws where the host is not what `target_session_attrs` asks for. `primary` allows a primary that is set to be read-only. */
-function checkRole(state: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {
+/**
+ * Throws where the server is too old, or not what `target_session_attrs` asks for. `primary` allows a primary that is set to be
+ * read-only.
+ */
+function checkState(state: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {
+  const version = textOf(state['version']);
+  if (Number.parseInt(version, 10) < 14) {
+    throw new ConfigError(`the database on ${hostText(host)} is PostgreSQL ${version}`, {
+      hint: 'version 14 or newer is needed',
+    });
+  }
   if (sessionAttributes === 'any') return;
   const isStandby = state['is_standby'] === true;
   const isReadOnly = state['read_only'] === 'on';

@@ -54,15 +54,16 @@ export class Session {
   }
 
   /**
-   * Logs in, and gives the state of the server. Where the process that answers is not the one that the login named, a pooler is between.
-   * Otherwise the server is told to plan each statement each time: a plan from when the tables were empty would read them whole.
+   * Logs in, and has the state of the server checked before anything is sent that an old one does not know. Where the process that
+   * answers is not the one that the login named, a pooler is between. Otherwise the server is told to plan each statement each time: a
+   * plan from when the tables were empty would read them whole.
    */
-  async begin(): Promise<Row> {
+  async begin(check: (state: Row) => void): Promise<void> {
     const rows = await this.#ask(sessionState);
     const [row = {}] = rows;
+    check(row);
     this.#isPooled = row['pid'] !== rows.state.pid;
     if (!this.#isPooled) await this.#ask(planEachTime);
-    return row;
   }
 
   /**
@@ -123,8 +124,8 @@ export class Session {
 const unanswered = ({ timeout = 0 }: Socket): ConnectionError =>
   new ConnectionError(`a statement was not answered in ${timeout / 1000} s`);
 
-const sessionState = new Query(`SELECT current_setting('transaction_read_only') AS read_only,
-  pg_is_in_recovery() AS is_standby, pg_backend_pid() AS pid`);
+const sessionState = new Query(`SELECT current_setting('server_version') AS version,
+  current_setting('transaction_read_only') AS read_only, pg_is_in_recovery() AS is_standby, pg_backend_pid() AS pid`);
 
 const planEachTime = new Query(`SELECT set_config('plan_cache_mode', 'force_custom_plan', false)`);
 

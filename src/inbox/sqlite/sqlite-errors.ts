@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { ConfigError, DataError } from '../../errors.ts';
 import { systemReason } from '../../files/errors.ts';
 import {
@@ -51,7 +53,22 @@ export function faultOf(path: string, error: unknown): StoreFault {
   if (error instanceof FileFault) return error;
   if (isDamage(error)) return { message: 'the database is damaged', hint: saveDamaged(path) };
   const [, code = ''] = /^SQLITE_([A-Z]+)/.exec(sqliteCode(error)) ?? [];
-  return faults[code] ?? { message: systemReason(error) };
+  if (faults[code] !== undefined) return faults[code];
+  const reason = systemReason(error);
+  const isForbidden = (error as NodeJS.ErrnoException).code === 'EACCES';
+  const place = isForbidden ? deepestVisible(path) : path;
+  return { message: place === path ? reason : `${reason} in the directory ${place}` };
+}
+
+/** The file, or the directory above it that is not passed: whether that has what is below it, the system does not say. */
+function deepestVisible(path: string): string {
+  try {
+    statSync(path);
+    return path;
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : deepestVisible(parent);
+  }
 }
 
 export const cannotWrite = (inbox: string, cause: unknown) =>

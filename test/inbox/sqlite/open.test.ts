@@ -155,7 +155,8 @@ it('says which file or directory this user may not read', async ({ skip }) => {
     const run = await leads(['inbox', 'list', '--inbox', path]);
     chmodSync(closed, 0o700);
     expect(run.exitCode).toBe(3);
-    expect(run.stderr).toContain(`cannot open the inbox ${path}: permission denied`);
+    const place = closed === path ? '' : ` in the directory ${closed}`;
+    expect(run.stderr).toContain(`cannot open the inbox ${path}: permission denied${place}\n`);
   }
 });
 

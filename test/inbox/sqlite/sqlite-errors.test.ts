@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError, DataError, describe } from '../../../src/errors.ts';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
 import { cannotOpen, cannotRead, cannotWrite } from '../../../src/inbox/sqlite/sqlite-errors.ts';
+import { freshFile } from '../support.ts';
 
 const failed = (code: string): Error => Object.assign(new Error('as SQLite says it'), { code });
 
@@ -22,7 +25,7 @@ test.each([
   ],
   ['SQLITE_IOERR_WRITE', 'I/O error', undefined],
   ['SQLITE_CANTOPEN', 'it cannot be opened', 'check that the directory exists and is writable'],
-  ['EACCES', 'permission denied', undefined],
+  ['EACCES', 'permission denied in the directory /', undefined],
   ['SQLITE_CONSTRAINT', 'as SQLite says it', undefined],
 ])('%s says why nothing was stored, and what to do', (code, reason, hint) => {
   const error = cannotWrite('/data/i.db', failed(code));
@@ -48,4 +51,13 @@ test('an inbox that cannot be opened is a matter of configuration, and another p
     message: 'cannot open the inbox /data/i.db: I/O error',
     hint: 'name another place with --inbox or LEADS_DATA_DIR',
   });
+});
+
+test('a permission that is missing is one of the deepest part of the path that can be seen', () => {
+  const path = freshFile('inbox.db');
+  const directory = dirname(path);
+  const messageOf = (place: string) => describe(cannotOpen(place, failed('EACCES'))).message;
+  expect(messageOf(join(directory, 'a', 'b.db'))).toMatch(`permission denied in the directory ${directory}`);
+  writeFileSync(path, '');
+  expect(messageOf(path)).toMatch(/: permission denied$/);
 });
