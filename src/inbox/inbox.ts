@@ -129,12 +129,6 @@ export interface TargetCount {
   readonly isOwn: boolean;
 }
 
-/** How many repeats of a lead were deleted since only the newest are kept, by whether they differed from the first payload. */
-export interface DroppedRepeats {
-  readonly differing: number;
-  readonly same: number;
-}
-
 export interface StoredLeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
   readonly state?: 'waiting' | 'dead' | undefined;
 }
@@ -155,7 +149,6 @@ export interface InboxReader extends ReceivedLeads, InboxChanges {
   targetCounts(): Promise<readonly TargetCount[]>;
   /** Reads the state of each of the leads at its targets, by their labels; a lead without targets is left out. */
   forwards(leadIds: readonly string[]): Promise<ReadonlyMap<string, readonly Forward[]>>;
-  droppedRepeats(leadId: string): Promise<DroppedRepeats>;
   close(): Promise<void>;
 }
 

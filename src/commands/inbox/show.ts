@@ -1,8 +1,9 @@
 import type { Context, Outcome } from '../../context.ts';
 import { LeadNotFoundError } from '../../errors.ts';
-import type { DroppedRepeats, Forward, StoredDelivery } from '../../inbox/inbox.ts';
+import type { Forward, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { renderFields } from '../../output/fields.ts';
 import { write } from '../../output/stdout.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { deliveryDetails, objectWriter } from './delivery-json.ts';
@@ -13,7 +14,7 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
   const { id } = options;
   const deliveries: StoredDelivery[] = [];
   let forwards: readonly Forward[] = [];
-  let dropped: DroppedRepeats | undefined;
+  let dropped = 0;
   const isThere = await withInboxReader(options, context, async (inbox) => {
     for await (const delivery of inbox.list({ leadId: id })) deliveries.unshift(delivery);
     // A number that is no lead's id is one of the list.
@@ -23,7 +24,7 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
     const leadId = deliveries[0]?.leadId;
     if (leadId === undefined) return true;
     forwards = (await inbox.forwards([leadId])).get(leadId) ?? [];
-    dropped = await inbox.droppedRepeats(leadId);
+    dropped = await countDropped(inbox, leadId);
     return true;
   });
   if (isThere === undefined) return 'problems';
@@ -39,7 +40,8 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
       await writer.end();
     }
   }
-  if (dropped !== undefined) sayDropped(dropped, context);
+  if (dropped > 0)
+    context.messages.say(`${counted(dropped, 'delivery', 'deliveries')} of the lead not kept any more`);
   return 'done';
 }
 
@@ -71,10 +73,11 @@ async function draw(
   await write(stdout, parts.join('\n'));
 }
 
-function sayDropped({ differing, same }: DroppedRepeats, { messages }: Context): void {
-  const counts = [
-    ...(differing > 0 ? [`${differing} with another payload than the first`] : []),
-    ...(same > 0 ? [`${same} with the same payload`] : []),
-  ];
-  if (counts.length > 0) messages.say(`older repeats are not kept: ${counts.join(', ')}`);
+async function countDropped(inbox: Pick<InboxReader, 'list'>, leadId: string): Promise<number> {
+  let [storedCount, latest] = [0, 0];
+  for await (const { attempt } of inbox.list({ leadId, verdicts: ['accepted', 'duplicate'] })) {
+    storedCount += 1;
+    latest = Math.max(latest, attempt);
+  }
+  return latest - storedCount;
 }

@@ -96,7 +96,7 @@ const maxConflicts = 5;
 const readMs = 60_000;
 const vacuumMs = 600_000;
 
-const erasedTables = ['deliveries', 'contents', 'results', 'forwards', 'dropped_repeats', 'leads'];
+const erasedTables = ['deliveries', 'contents', 'results', 'forwards', 'leads'];
 
 const forbiddenTableQuery = (schema: string): Query =>
   new Query(

@@ -1,5 +1,4 @@
 import type { DatabaseReader } from '../driver.ts';
-import type { DroppedRepeats } from '../inbox.ts';
 import { mostAttemptsCounted } from '../query-types.ts';
 import type { CountQuery, DeliveryCount, ReceiptQuery, Source, StoredReceipt } from '../query-types.ts';
 import { conditions, firstRows, payload, rowsAfter } from './deliveries.ts';
@@ -13,7 +12,7 @@ import {
   textsIn,
   verdictOfRow,
 } from './row.ts';
-import { fromColumn, type Query, raw, sql, toColumn } from './statement.ts';
+import { fromColumn, type Query, raw, sql } from './statement.ts';
 
 const rowsPerStep = 10_000;
 
@@ -126,11 +125,4 @@ function receiptsIn(row: Row): readonly StoredReceipt[] {
       lead: lengths[i] === '' ? undefined : bytes.subarray(start, end),
     };
   });
-}
-
-export async function droppedRepeats(driver: DatabaseReader, leadId: string): Promise<DroppedRepeats> {
-  const [row] = await driver.read(
-    sql`SELECT differing, same FROM @dropped_repeats WHERE lead = ${toColumn(leadId)}`,
-  );
-  return { differing: numberOf(row?.['differing']), same: numberOf(row?.['same']) };
 }

@@ -50,38 +50,30 @@ export function* pruneSome(
 }
 
 /**
- * Keeps the newest repeats of a lead, and counts the others. `differs`: the repeats with another payload than the first one, or
- * those with the same. `id`: the text of its column.
+ * Keeps the newest repeats of a lead. `differs`: the repeats with another payload than the first one, or those with the same. `id`: the
+ * text of its column.
  */
-export function* trimRepeats(dialect: Dialect, id: string, differs: boolean): Work<void> {
+export function trimRepeats(dialect: Dialect, id: string, differs: boolean): Work<void> {
   const where = sql`lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.boolean(!differs)}`;
-  const dropped = yield* dropOldest(dialect, where, maxRepeatsKept);
-  if (dropped === 0) return;
-  const [differing, same] = differs ? [dropped, 0] : [0, dropped];
-  yield [
-    sql`INSERT INTO @dropped_repeats VALUES (${id}, ${differing}, ${same}) ON CONFLICT (lead) DO UPDATE
-      SET differing = dropped_repeats.differing + excluded.differing, same = dropped_repeats.same + excluded.same`,
-  ];
+  return dropOldest(dialect, where, maxRepeatsKept);
 }
 
 /** Rejected deliveries and other events are trimmed apart: neither makes room for the other. */
-export function* trimRejected(dialect: Dialect, kind: 'rejected' | 'other'): Work<void> {
+export function trimRejected(dialect: Dialect, kind: 'rejected' | 'other'): Work<void> {
   const isOfKind = sql`(COALESCE(reason, '') = ${otherEvent}) = ${dialect.boolean(kind === 'other')}`;
-  yield* dropOldest(dialect, sql`verdict = 'rejected' AND ${isOfKind}`, maxRejectedKept);
+  return dropOldest(dialect, sql`verdict = 'rejected' AND ${isOfKind}`, maxRejectedKept);
 }
 
 /** SQLite takes OFFSET only after a LIMIT. */
 const noLimit = 1_000_000_000;
 
-/** Drops all of these deliveries but the newest ones. Gives the number of the dropped ones. */
-function* dropOldest(dialect: Dialect, where: Query, keep: number): Work<number> {
+/** Drops all of these deliveries but the newest ones. */
+function* dropOldest(dialect: Dialect, where: Query, keep: number): Work<void> {
   const [row] = yield* ask(
     sql`SELECT ${dialect.joined('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${where}
       ORDER BY seq DESC LIMIT ${noLimit} OFFSET ${keep}) AS old`,
   );
-  const seqs = numbersIn(row?.['seqs']);
-  yield* dropDeliveries(dialect, seqs);
-  return seqs.length;
+  yield* dropDeliveries(dialect, numbersIn(row?.['seqs']));
 }
 
 const bodiesAtOnce = 100;
@@ -155,7 +147,6 @@ function* eraseLead(dialect: Dialect, key: Uint8Array, leadId: string): Work<Era
     yield [
       sql`INSERT INTO @erased VALUES (${erasedIdDigest(key, leadId)}, ${seq}, ${firstAt}, ${attempts}) ON CONFLICT DO NOTHING`,
       sql`DELETE FROM @forwards WHERE lead = ${id}`,
-      sql`DELETE FROM @dropped_repeats WHERE lead = ${id}`,
       sql`DELETE FROM @leads WHERE id = ${id}`,
     ];
   }

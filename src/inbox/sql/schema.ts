@@ -11,8 +11,8 @@ export const schemaVersion = 1;
  * - `leads` has every id for ever, with the number and the time of its first delivery, how many came, and the digest of the first.
  * - `deliveries` has a row for each lead of a delivery, and for each delivery without one. Where it has several leads, `first_seq` is
  *   the number of the first of them, and `contents` has headers and body under that number, once for all of them.
- * - `results` has the attempts at a delivery's targets, `removed` the counts of deliveries that were deleted, and `dropped_repeats` how
- *   many of these were repeats of a lead. `erased` keeps what stays of an erased lead, under a keyed digest of its id.
+ * - `results` has the attempts at a delivery's targets, and `removed` the counts of deliveries that were deleted. `erased` keeps what
+ *   stays of an erased lead, under a keyed digest of its id.
  * - `targets` has the label of each target, `forwards` how far each lead is at each of its targets (`forwards.ts`), and `nonces` the
  *   digest of the body that each nonce came with.
  */
@@ -36,7 +36,6 @@ export function schemaOf({ text, bytes, numberKey, keyed, changing, larger }: Di
       PRIMARY KEY (seq, number))${keyed}`,
     `CREATE TABLE @removed (minute BIGINT NOT NULL, verdict TEXT NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL,
       attempt BIGINT NOT NULL, count BIGINT NOT NULL, PRIMARY KEY (minute, verdict, reason, source, attempt))${keyed}`,
-    `CREATE TABLE @dropped_repeats (lead ${text} PRIMARY KEY, differing BIGINT NOT NULL, same BIGINT NOT NULL)${keyed}`,
     `CREATE TABLE @erased (digest ${bytes} PRIMARY KEY, seq BIGINT NOT NULL, first_at BIGINT NOT NULL,
       attempts BIGINT NOT NULL)${keyed}`,
     `CREATE TABLE @targets (name TEXT PRIMARY KEY, label TEXT NOT NULL)${keyed}`,

@@ -116,13 +116,13 @@ describe('leads inbox show', () => {
     expect((await run(home, 'show')).exitCode).toBe(2);
   });
 
-  it('says by number too how many older repeats of the lead are not kept', async () => {
+  it('says by number too how many deliveries of the lead are not kept', async () => {
     const home = freshHome();
     const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
     const repeat = { leadId: 'a', delivery: deliveryOf('{"id":"a"}') };
     await inbox.take(Array.from({ length: 103 }, () => repeat));
     await inbox.close();
-    const said = 'older repeats are not kept: 2 with the same payload';
+    const said = '2 deliveries of the lead not kept any more';
     expect((await run(home, 'show', 'a')).stderr).toContain(said);
     expect((await run(home, 'show', '1')).stderr).toContain(said);
   });
