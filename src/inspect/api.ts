@@ -1,5 +1,5 @@
 import type { InboxReader } from '../inbox/inbox.ts';
-import type { Answer } from '../http/server/send-answer.ts';
+import type { Answer } from '../http/server/server-options.ts';
 import { utf8 } from '../json/bytes.ts';
 import { isObject, type Json, jsonIn } from '../json/exact.ts';
 import { storedDelivery } from '../receiver/stored-request.ts';

@@ -7,7 +7,7 @@ import { apiAnswer, type ApiParts } from './api.ts';
 import { nothingThere, RequestProblem, requestProblem, wrongMethod } from './request-problem.ts';
 import { keyParameter } from './wire.ts';
 import { pageFile, type PageFileName } from '../files/embedded/asset.ts';
-import type { Answer } from '../http/server/send-answer.ts';
+import type { Answer } from '../http/server/server-options.ts';
 
 /** Enough for one person with a few tabs. */
 const limits = { connections: 512, bodyBytes: 16 * 1024, bufferedBytes: 1024 * 1024 } as const;

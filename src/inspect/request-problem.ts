@@ -1,5 +1,5 @@
 import { describe } from '../errors.ts';
-import type { Answer } from '../http/server/send-answer.ts';
+import type { Answer } from '../http/server/server-options.ts';
 import type { WireProblem } from './wire.ts';
 
 /** An error with the answer for the page. */

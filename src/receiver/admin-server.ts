@@ -1,8 +1,7 @@
 import { isLoopbackAddress } from '../config/base-url.ts';
 import { messageOf } from '../errors.ts';
 import { openHttpsServer } from '../http/server/https-server.ts';
-import type { HttpServer, HttpServerOptions } from '../http/server/server-options.ts';
-import type { Answer } from '../http/server/send-answer.ts';
+import type { Answer, HttpServer, HttpServerOptions } from '../http/server/server-options.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { type MetricFamily, openMetricsText, openMetricsType } from '../output/openmetrics.ts';
 import { type Clock, slept } from '../time/clock.ts';

@@ -2,7 +2,6 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { listenError } from '../http/errors.ts';
-import { acceptsGzip } from '../http/server/send-answer.ts';
 
 export interface SandboxRequest {
   /** GET for a HEAD too: node leaves out the body of its response. */
@@ -114,3 +113,7 @@ const transmitWhole: Transmit = ({ response, status, headers, body }) => {
   response.writeHead(status, { ...headers, 'content-length': body.length });
   response.end(body);
 };
+
+/** Whether `gzip` is among the codings, and not with the weight 0, which refuses it (RFC 9110, section 12.5.3). */
+const acceptsGzip = (acceptEncoding: string): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(acceptEncoding);

@@ -1,6 +1,10 @@
 import { onTestFinished } from 'vitest';
-import type { Answer } from '../../src/http/server/send-answer.ts';
-import type { FailedHandshake, HttpServer, HttpServerOptions } from '../../src/http/server/server-options.ts';
+import type {
+  Answer,
+  FailedHandshake,
+  HttpServer,
+  HttpServerOptions,
+} from '../../src/http/server/server-options.ts';
 import { openHttpsServer } from '../../src/http/server/https-server.ts';
 import type { Rejection } from '../../src/webhook/delivery-answer.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';

@@ -1,19 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-
-/** A request whose headers were received. `start` begins to read its body. */
-interface StartableRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly start: () => void;
-}
 
 /**
  * An accepted connection. With TLS, `socket` is the raw socket until the handshake is done, and then `speaksHttp` is set and it is
  * the TLS socket. `remote` is the address of the peer, which a socket forgets when it closes. `latestResponse` is that to the
- * request which was started last; requests that the client sends without awaiting answers are `waiting`. Times are in milliseconds
- * of the monotonic clock.
+ * request which was handled last. Times are in milliseconds of the monotonic clock.
  */
 export interface Connection {
   socket: Socket;
@@ -25,8 +17,6 @@ export interface Connection {
   hasCompletedRequest: boolean;
   isReceivingBody: boolean;
   latestResponse: ServerResponse | undefined;
-  readonly waiting: StartableRequest[];
-  hasPausingListener: boolean;
   /** The next answer is the last, or was sent: anything that is received now is ignored. */
   isClosing: boolean;
   /** Bytes of answers that the peer had read at the last check, and when that number last changed. */
@@ -54,8 +44,6 @@ export class Connections {
       hasCompletedRequest: false,
       isReceivingBody: false,
       latestResponse: undefined,
-      waiting: [],
-      hasPausingListener: false,
       isClosing: false,
       bytesReadByPeer: -1,
       stalledSince: 0,
@@ -145,54 +133,4 @@ export function measureStall(connection: Connection, now: number): number {
     connection.stalledSince = now;
   }
   return now - connection.stalledSince;
-}
-
-/**
- * Starts a request at once, or when the one before it on its connection is answered and the client reads: a client need not wait
- * for answers, but POST requests are not to be handled in parallel (RFC 9112, section 9.3.2). After an answer that closes the
- * connection nothing is started (section 9.6).
- */
-export function startInTurn(connection: Connection, next: StartableRequest): void {
-  const { latestResponse, waiting, socket } = connection;
-  // The client's next request often comes before node reports that the answer has left.
-  const isAnswered =
-    latestResponse === undefined || (latestResponse.writableEnded && !socket.writableNeedDrain);
-  if (connection.isClosing) next.request.resume();
-  else if (waiting.length === 0 && isAnswered) begin(connection, next);
-  else {
-    if (waiting.length === 0) latestResponse?.once('close', () => startWaiting(connection));
-    waiting.push(next);
-    stopReading(connection);
-  }
-}
-
-function begin(connection: Connection, { response, start }: StartableRequest): void {
-  connection.latestResponse = response;
-  start();
-}
-
-function startWaiting(connection: Connection): void {
-  const { waiting, socket } = connection;
-  if (connection.isClosing || socket.destroyed) {
-    // Unread requests would stop the connection from being read to its end.
-    for (const { request } of waiting.splice(0)) request.resume();
-    return;
-  }
-  const next = waiting.shift();
-  if (next === undefined) return;
-  if (waiting.length > 0) next.response.once('close', () => startWaiting(connection));
-  else socket.resume();
-  begin(connection, next);
-}
-
-/** Reads no further requests while some wait. Node resumes a socket whenever a body is read: then it is paused once more. */
-function stopReading(connection: Connection): void {
-  const { socket, waiting } = connection;
-  if (!connection.hasPausingListener) {
-    connection.hasPausingListener = true;
-    socket.on('resume', () => {
-      if (waiting.length > 0) socket.pause();
-    });
-  }
-  socket.pause();
 }

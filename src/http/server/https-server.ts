@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Connection, Connections, leftAtHandshake, measureStall, startInTurn } from './connections.ts';
+import { awaitsAnswer, type Connection, Connections, leftAtHandshake, measureStall } from './connections.ts';
 import { type HandshakeFailure, handshakeFailure, handshakeProblem, listenError } from '../errors.ts';
 import { BodyBudget, IncomingBody, readHead, type RequestHead } from './read-request.ts';
 import {
@@ -17,9 +17,12 @@ import {
   rejectRequest,
   reportRejected,
   requestLineOf,
+  sendAnswer,
   tooSlow,
-} from './reject-request.ts';
+  withHeaders,
+} from './send-answer.ts';
 import {
+  type Answer,
   checkIntervalMs,
   connectionLimit,
   defaultLimits,
@@ -33,7 +36,6 @@ import {
 } from './server-options.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
-import { type Answer, sendAnswer, withHeaders } from './send-answer.ts';
 
 /**
  * Listens for deliveries over HTTP/1.1, with TLS 1.2 or 1.3 unless plain HTTP is configured, and limits what any client
@@ -155,18 +157,24 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
 }
 
 function watchRequests(server: Server, state: ServerState, connections: Connections): void {
-  const inTurn =
+  const unlessEarly =
     (handle: (exchange: Exchange) => void) => (request: IncomingMessage, response: ServerResponse) => {
       const connection = connections.get(request.socket);
-      const start = (): void => handle({ state, connection, request, response });
-      startInTurn(connection, { request, response, start });
+      if (awaitsAnswer(connection)) stopReading(connection);
+      if (connection.isClosing) {
+        // An unread request would stop the connection from being read to its end.
+        request.resume();
+        return;
+      }
+      connection.latestResponse = response;
+      handle({ state, connection, request, response });
     };
-  server.on('request', inTurn(handleRequest));
-  server.on('checkContinue', inTurn(handleRequest));
+  server.on('request', unlessEarly(handleRequest));
+  server.on('checkContinue', unlessEarly(handleRequest));
   const unmet = rejection('failed_expectation', 'an expectation other than 100-continue');
   server.on(
     'checkExpectation',
-    inTurn((exchange) => rejectRequest(exchange, unmet)),
+    unlessEarly((exchange) => rejectRequest(exchange, unmet)),
   );
   server.on('connect', (request, socket) => {
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
@@ -174,6 +182,21 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
     const rejected = rejection('wrong_method', 'the method CONNECT is not for a receiver');
     rejectConnection(state, connections.get(socket), rejected, requestLineOf(request));
   });
+}
+
+/**
+ * Ends a connection with the answer to the request that is handled. A client may send the next one before, but POST requests must
+ * not be handled in parallel (RFC 9112, section 9.3.2): it sends those that got no answer once more.
+ */
+function stopReading(connection: Connection): void {
+  const { socket, isClosing } = connection;
+  closeAfterAnswer(connection);
+  if (isClosing) return;
+  // Node resumes a socket whenever a body is read.
+  socket.on('resume', () => {
+    if (awaitsAnswer(connection)) socket.pause();
+  });
+  socket.pause();
 }
 
 function handleRequest(exchange: Exchange): void {
@@ -237,8 +260,6 @@ async function answerDelivery(
   body.release();
   try {
     if (state.isDraining) connection.isClosing = true;
-    // The requests that wait stay unread: the connection is closed in a way that does not lose this answer.
-    if (connection.isClosing && connection.waiting.length > 0) closeAfterAnswer(connection);
     sendAnswer(response, withHeaders(answer, state.options.headers), connection.isClosing);
   } catch (error) {
     state.options.onError(error, delivery);

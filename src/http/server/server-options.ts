@@ -6,7 +6,6 @@ import type { Rejection } from '../../webhook/delivery-answer.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connection } from './connections.ts';
 import type { BodyBudget } from './read-request.ts';
-import type { Answer } from './send-answer.ts';
 
 export interface FailedHandshake {
   readonly remote: string;
@@ -41,6 +40,14 @@ export interface HttpServerOptions {
   readonly onRejected?: ((rejected: Rejection, received: Delivery) => void) | undefined;
   readonly onFailedHandshake?: ((failed: FailedHandshake) => void) | undefined;
   readonly onFull?: ((connectionLimit: number) => void) | undefined;
+}
+
+/** A response to send: `body` goes as JSON, unless a `text` takes its place. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: object | undefined;
+  readonly text?: { readonly type: string; readonly content: string | Uint8Array } | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface HttpServer {

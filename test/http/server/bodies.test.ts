@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer } from '../../../src/http/server/send-answer.ts';
+import type { Answer } from '../../../src/http/server/server-options.ts';
 import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses, type Wire } from '../../support/wire.ts';

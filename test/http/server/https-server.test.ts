@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, describe as describeError, UsageError } from '../../../src/errors.ts';
-import type { Answer } from '../../../src/http/server/send-answer.ts';
+import type { Answer } from '../../../src/http/server/server-options.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
 
@@ -93,7 +93,11 @@ describe('an answer', () => {
       },
     });
     const wire = await openWire(receiver.port);
-    wire.send(post('1', [], '/throw') + post('2', [], '/reject') + post('3'));
+    wire.send(post('1', [], '/throw'));
+    await wire.until(/503/);
+    wire.send(post('2', [], '/reject'));
+    await wire.until(/503[^]*503/);
+    wire.send(post('3'));
     expect(statuses(await wire.until(/200 OK/))).toEqual([503, 503, 200]);
     expect(receiver.errors.map(String)).toEqual(['Error: thrown', 'Error: rejected']);
   });

@@ -107,11 +107,11 @@ test('the server waits for a slow handler', async () => {
 });
 
 test('a client that does not read its answers is disconnected', async () => {
-  const body = { text: 'x'.repeat(100_000) };
+  const body = { text: 'x'.repeat(20_000_000) };
   const receiver = await start({ handle: () => Promise.resolve({ status: 200, body }) });
   const wire = await openWire(receiver.port);
   wire.socket.pause();
-  for (let i = 0; i < 200; i += 1) wire.send(post('1'));
+  wire.send(post('1'));
   // A paused client notices the end when it says something more.
   const gone = (): boolean => {
     wire.send('\r\n');

@@ -38,7 +38,9 @@ describe('over TLS', () => {
     const receiver = await startReceiver({ tls });
     expect(receiver.url).toBe(`https://localhost:${receiver.port}`);
     const wire = await openWire(receiver.port, tls.caPem);
-    wire.send(post('1') + post('2'));
+    wire.send(post('1'));
+    await wire.until(/200/);
+    wire.send(post('2'));
     expect(statuses(await wire.until(/200[^]*200/))).toEqual([200, 200]);
     expect(receiver.deliveries.map(({ url }) => url)).toEqual(['https://localhost/', 'https://localhost/']);
   });
