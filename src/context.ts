@@ -1,6 +1,5 @@
 import { findPaths, type Paths } from './config/directories.ts';
-import type { Settings } from './config/load-settings.ts';
-import type { Globals } from './config/settings.ts';
+import type { Globals, Settings } from './config/load-settings.ts';
 import type { Host } from './host.ts';
 import type { HttpClient } from './http/client/http-client.ts';
 import { createMessages, type Messages } from './output/messages.ts';

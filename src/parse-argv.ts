@@ -10,7 +10,7 @@ import {
 import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
 import { didYouMean } from './output/suggest.ts';
-import type { Globals } from './config/settings.ts';
+import type { Globals } from './config/load-settings.ts';
 import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
 import { commands, programHelp } from './program.ts';

@@ -2,13 +2,45 @@ import { camelCase } from '../front.ts';
 import { isObject, type Json, valueAt as jsonValueAt } from '../json/exact.ts';
 import { invalidSetting, twoKeysOfAProfile } from './errors.ts';
 import { type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
-import type { Profile } from './settings.ts';
 import { text, wholeNumber } from './value-types.ts';
 
 /*
  * Checks the configuration file, and one profile or dialect, by the setting keys. Every command
  * checks the file at its start, so this does without the schema library, which takes long to load.
  */
+
+/** A profile as the file holds it. Secrets are plain text there, so the file is 0600. */
+export interface Profile {
+  readonly 'base-url'?: string | undefined;
+  readonly 'api-key'?: string | undefined;
+  readonly 'api-key-command'?: readonly string[] | undefined;
+  /** The origin for which the key, or the command, was stored: the key is sent nowhere else. */
+  readonly 'api-key-origin'?: string | undefined;
+  /** The same for the headers of the dialect. */
+  readonly 'headers-origin'?: string | undefined;
+  readonly timeout?: string | undefined;
+  readonly retries?: number | undefined;
+  readonly zone?: string | undefined;
+  readonly webhook?:
+    | {
+        readonly scheme?: string | undefined;
+        readonly token?: string | undefined;
+        readonly secret?: string | undefined;
+        readonly lead?: string | undefined;
+        readonly id?: string | undefined;
+        readonly 'other-events'?: 'accept' | 'reject' | undefined;
+      }
+    | undefined;
+  readonly listen?: { readonly 'drain-delay'?: string | undefined } | undefined;
+  readonly api?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface Config {
+  readonly version?: number | undefined;
+  /** Used when neither `--profile` nor `LEADS_PROFILE` names one. */
+  readonly profile?: string | undefined;
+  readonly profiles?: Readonly<Record<string, Profile>> | undefined;
+}
 
 export const configVersion = 1;
 

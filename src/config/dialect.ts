@@ -1,6 +1,3 @@
-import { camelCase } from '../front.ts';
-import type { Profile } from './settings.ts';
-
 export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'before', 'none'] as const;
 export const totalMeanings = ['auto', 'estimate'] as const;
 export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
@@ -37,6 +34,3 @@ export interface Dialect {
   readonly total?: (typeof totalMeanings)[number] | undefined;
   readonly dateFormat?: (typeof dateFormats)[number] | undefined;
 }
-
-export const dialectOf = ({ api = {} }: Pick<Profile, 'api'>): Dialect =>
-  Object.fromEntries(Object.entries(api).map(([name, value]) => [camelCase(name), value]));

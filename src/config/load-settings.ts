@@ -1,7 +1,9 @@
 import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/time-text.ts';
+import { camelCase } from '../front.ts';
 import { parseBaseUrl } from './base-url.ts';
-import { dialectOf } from './dialect.ts';
+import type { Config, Profile } from './check-config.ts';
+import type { Dialect } from './dialect.ts';
 import type { Paths } from './directories.ts';
 import {
   invalidRetries,
@@ -15,7 +17,31 @@ import {
   unsendableKey,
 } from './errors.ts';
 import { readConfigFile } from './read-config.ts';
-import type { Account, AccountSettings, CommandKey, Config, Globals } from './settings.ts';
+
+/** The global flags; their values are checked where settings are read. */
+export interface Globals {
+  readonly profile: string | undefined;
+  readonly baseUrl: string | undefined;
+  readonly timeout: string | undefined;
+  readonly retries: string | undefined;
+  readonly verbose: boolean;
+  readonly quiet: boolean;
+  readonly color: boolean;
+}
+
+/** The base URL and the key that requests to a service need. The profile is for hints that say how to log in. */
+export interface Account {
+  readonly profile?: string | undefined;
+  readonly baseUrl: URL;
+  readonly apiKey: Secret;
+  /** Whether `api-key-command` printed the key. */
+  readonly keyIsFromCommand?: true;
+}
+
+/** An account whose key a program prints: `apiKeyCommand` is that program and its arguments. */
+export interface CommandAccount extends Omit<Account, 'apiKey'> {
+  readonly apiKeyCommand: readonly string[];
+}
 
 interface Sources {
   readonly globals: Globals;
@@ -70,6 +96,9 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
   };
 }
 
+export const dialectOf = ({ api = {} }: Pick<Profile, 'api'>): Dialect =>
+  Object.fromEntries(Object.entries(api).map(([name, value]) => [camelCase(name), value]));
+
 /** The profile that a flag or the environment names. */
 export function requestedProfile(globals: Globals, env: Sources['env']): string | undefined {
   return globals.profile ?? nonEmpty(env['LEADS_PROFILE']);
@@ -80,7 +109,7 @@ function accountOf(
   name: string,
   profiles: NonNullable<Config['profiles']>,
   environmentKey: string | undefined,
-): AccountSettings & (Pick<Account, 'apiKey'> | CommandKey) {
+): Account | CommandAccount {
   if (baseUrl === undefined) {
     rejectUnknownProfile(name, profiles);
     throw noBaseUrl(name);

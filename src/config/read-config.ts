@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { ConfigError } from '../errors.ts';
 import { closeToOthers } from '../files/modes.ts';
 import type { Json } from '../json/exact.ts';
-import { configVersion, expectedAt, faultsInConfig } from './check-config.ts';
+import { type Config, configVersion, expectedAt, faultsInConfig } from './check-config.ts';
 import { configFile } from './directories.ts';
 import {
   configInvalid,
@@ -11,7 +11,6 @@ import {
   configOfNewerVersion,
   configUnreadable,
 } from './errors.ts';
-import type { Config } from './settings.ts';
 
 interface ConfigFile {
   readonly config: Config;

@@ -6,10 +6,9 @@ import { withOutputErrors } from '../files/errors.ts';
 import { regularFile } from '../files/output-place.ts';
 import { replaceFile } from '../files/replace.ts';
 import type { Host } from '../host.ts';
-import { configVersion } from './check-config.ts';
+import { type Config, configVersion, type Profile } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
 import { ownUserId, readConfig, withoutMark } from './read-config.ts';
-import type { Config, Profile } from './settings.ts';
 
 type WriteContext = Pick<Host, 'pid' | 'clock' | 'signal'> & { readonly paths: Paths };
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { readConfig } from '../../src/config/read-config.ts';
-import { type Dialect, dialectOf } from '../../src/config/dialect.ts';
+import type { Dialect } from '../../src/config/dialect.ts';
+import { dialectOf } from '../../src/config/load-settings.ts';
 import { type SandboxOptions, type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { FakeClock } from '../support/clock.ts';

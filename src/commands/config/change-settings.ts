@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { rejectBothKeys, valueAt, withValue } from '../../config/check-config.ts';
+import { type Profile, rejectBothKeys, valueAt, withValue } from '../../config/check-config.ts';
 import { configFile } from '../../config/directories.ts';
 import { loginCommand } from '../../front.ts';
 import { secretFromPerson } from '../../config/prompt.ts';
 import { type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import { readConfig } from '../../config/read-config.ts';
-import type { Profile } from '../../config/settings.ts';
 import { updateConfig, updateProfile } from '../../config/write-config.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';

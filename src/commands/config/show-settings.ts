@@ -1,8 +1,7 @@
 import { withoutPassword } from '../../config/base-url.ts';
-import { valueAt } from '../../config/check-config.ts';
+import { type Profile, valueAt } from '../../config/check-config.ts';
 import { requestedProfile } from '../../config/load-settings.ts';
 import { readConfig } from '../../config/read-config.ts';
-import type { Profile } from '../../config/settings.ts';
 import { Secret } from '../../secret.ts';
 import { configFile } from '../../config/directories.ts';
 import { type SettingKey, settingKeys } from '../../config/setting-keys.ts';

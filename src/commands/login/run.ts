@@ -3,7 +3,7 @@ import { twoKeysOfAProfile } from '../../config/errors.ts';
 import { parseBaseUrl } from '../../config/base-url.ts';
 import { ask, secretFromFile, secretFromPerson } from '../../config/prompt.ts';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
-import type { Account } from '../../config/settings.ts';
+import type { Account } from '../../config/load-settings.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';

@@ -1,7 +1,6 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
-import type { Settings } from '../../config/load-settings.ts';
-import type { Account, AccountSettings, CommandKey } from '../../config/settings.ts';
+import type { Account, CommandAccount, Settings } from '../../config/load-settings.ts';
 import type { Host } from '../../host.ts';
 import type { HttpClient } from '../../http/client/http-client.ts';
 import { commandLine, type Front } from '../../front.ts';
@@ -56,7 +55,7 @@ export async function openService(
 const longKeyWaitMs = 3000;
 
 async function withPrintedKey(
-  { profile, baseUrl, apiKeyCommand }: AccountSettings & CommandKey,
+  { profile, baseUrl, apiKeyCommand }: CommandAccount,
   context: ServiceContext,
 ): Promise<Account> {
   const { runKeyCommand } = await import('../../config/key-command.ts');
