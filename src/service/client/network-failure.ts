@@ -114,8 +114,7 @@ function unreachable(origin: string, code: string, reason: string, cause: unknow
 
 function tunnelFailure(error: TunnelError): Error {
   const { proxy, cause } = error;
-  // node says no more of a proxy that closes the connection.
-  const code = cause.message === 'socket hang up' ? 'UND_ERR_SOCKET' : codeOf(cause);
+  const code = codeOf(cause);
   const reason = passing[code] ?? (code === 'ENOTFOUND' ? noSuchHost : cause.message);
   const failure = new ServiceError(`cannot reach the proxy ${proxy}: ${reason}`, {
     hint: proxyHint,
@@ -124,12 +123,17 @@ function tunnelFailure(error: TunnelError): Error {
   return code in passing ? new TransientError(failure) : failure;
 }
 
-const codeOf = (failed: NetworkError): string =>
-  failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as NetworkError | undefined)?.code ?? '';
+function codeOf({ message, code, errors, cause }: NetworkError): string {
+  // node says no more where the other side closes the connection.
+  if (message === 'socket hang up' || message === 'aborted') return 'UND_ERR_SOCKET';
+  return code ?? errors?.[0]?.code ?? (cause as NetworkError | undefined)?.code ?? '';
+}
 
 interface FailedHandshake {
   readonly message: string;
+  /** The bytes that were no HTTP: `data` in an error of undici, `rawPacket` in one of node. */
   readonly data?: unknown;
+  readonly rawPacket?: Buffer;
   readonly otherNames?: string;
   readonly cert?: { readonly subjectaltname?: string; readonly subject?: { readonly CN?: unknown } };
 }
@@ -203,5 +207,6 @@ export function unsafeConnection(
 }
 
 /** A server that speaks HTTP/2 whatever the client offers begins with a frame of settings (RFC 9113, section 3.4). */
-const isHttp2 = ({ data }: FailedHandshake): boolean =>
-  typeof data === 'string' && data.startsWith('\0') && data[3] === '\u0004';
+function isHttp2({ rawPacket, data = rawPacket?.toString('latin1') }: FailedHandshake): boolean {
+  return typeof data === 'string' && data.startsWith('\0') && data[3] === '\u0004';
+}
