@@ -11,11 +11,11 @@ import type { Delivery } from '../webhook/delivery.ts';
 export interface Capture {
   readonly form: string;
   readonly method: string;
-  readonly url: string | undefined;
+  readonly url?: string | undefined;
   readonly path: string;
   readonly rawHeaders: Delivery['rawHeaders'];
-  readonly body: Uint8Array | undefined;
-  readonly capturedAt: number | undefined;
+  readonly body?: Uint8Array | undefined;
+  readonly capturedAt?: number | undefined;
   readonly withheld?: readonly string[];
   readonly notes: readonly CaptureNote[];
 }

@@ -42,7 +42,6 @@ export async function readCurlCommand(text: string, options: CaptureOptions): Pr
     path,
     ...headersOf(args, url, hasBody),
     body,
-    capturedAt: undefined,
     notes,
   };
 }

@@ -130,7 +130,6 @@ function readEventLines(text: string, options: CaptureOptions): Capture | undefi
   return {
     form: 'a line of the events of listen',
     method: 'POST',
-    url: undefined,
     path: '/',
     rawHeaders: [],
     body: lead,

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { unreadable } from '../../files/errors.ts';
-import { bodyNote, type Capture, headerIn, pathOf } from '../../capture/capture.ts';
+import { bodyNote, type Capture, headerIn } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError, LeadNotFoundError, UsageError } from '../../errors.ts';
@@ -38,12 +38,16 @@ export async function openCapture(
   const names = headers.map(([name]) => name.toLowerCase());
   const isReplaced = (name: string): boolean => names.includes(name.toLowerCase());
   const body = options.body === undefined ? undefined : await readBounded(options.body, 'the body', context);
+  const rawHeaders = [...capture.rawHeaders.filter(([name]) => !isReplaced(name)), ...headers];
+  const redacted = rawHeaders.filter(([, value]) => value.includes('[redacted]'));
   return {
     ...capture,
     url,
-    path: (options.url === undefined ? undefined : pathOf(options.url)) ?? capture.path,
-    rawHeaders: [...capture.rawHeaders.filter(([name]) => !isReplaced(name)), ...headers],
-    withheld: (capture.withheld ?? []).filter((name) => !isReplaced(name)),
+    rawHeaders,
+    withheld: [
+      ...(capture.withheld ?? []).filter((name) => !isReplaced(name)),
+      ...redacted.map(([name]) => name.toLowerCase()),
+    ],
     body: body ?? capture.body,
     notes: capture.notes.filter(({ about }) => {
       if (about === 'body') return body === undefined;
@@ -70,16 +74,7 @@ async function readSource(
   return readCapture(bytes, { entry, credentialHeaders, readFile });
 }
 
-const emptyCapture: Capture = {
-  form: 'flags',
-  method: 'POST',
-  url: undefined,
-  path: '/',
-  rawHeaders: [],
-  body: undefined,
-  capturedAt: undefined,
-  notes: [],
-};
+const emptyCapture: Capture = { form: 'flags', method: 'POST', path: '/', rawHeaders: [], notes: [] };
 
 /**
  * Reads the delivery with this number or, if none has it, the newest one of the lead with this id. Throws a
@@ -89,11 +84,10 @@ async function storedCapture(id: string, flags: InboxFlags, context: Context): P
   const deliveries = await withInboxReader(flags, context, async (inbox) => {
     const matches: StoredDelivery[] = [];
     // More digits may not fit into a safe integer, and the id of a lead may be a number too.
-    if (/^\d{1,15}$/.test(id)) {
-      for await (const delivery of inbox.list({ seq: Number(id) })) matches.push(delivery);
-    }
-    if (matches.length === 0) {
-      for await (const delivery of inbox.list({ leadId: id })) matches.push(delivery);
+    const filters = /^\d{1,15}$/.test(id) ? [{ seq: Number(id) }, { leadId: id }] : [{ leadId: id }];
+    for (const filter of filters) {
+      for await (const delivery of inbox.list(filter)) matches.push(delivery);
+      if (matches.length > 0) break;
     }
     return matches;
   });
@@ -107,9 +101,11 @@ function captureOf(stored: StoredDelivery, olderCount: number): Capture {
   const { seq, receivedAt, verdict, status, reason, detail, source, method, path, headers, body } = stored;
   const host = headerIn(headers, 'host');
   const outcome = `${verdict}, ${status}${reason === undefined ? '' : ` ${reason}`}`;
+  const older = `the newest of ${olderCount + 1} deliveries of this lead; --id NUMBER takes another`;
+  const fetched = 'it was fetched from the service, not pushed: nothing was signed';
   const remarks = [
-    olderCount > 0 && `the newest of ${olderCount + 1} deliveries of this lead; --id NUMBER takes another`,
-    source === 'backfill' && 'it was fetched from the service, not pushed: nothing was signed',
+    ...(olderCount > 0 ? [older] : []),
+    ...(source === 'backfill' ? [fetched] : []),
     `when it came, it was ${outcome}${detail === undefined ? '' : `: ${detail}`}`,
   ];
   const mayBeCut = (verdict === 'rejected' || verdict === 'other') && body.length === maxRejectedBody;
@@ -124,7 +120,7 @@ function captureOf(stored: StoredDelivery, olderCount: number): Capture {
     body,
     capturedAt: receivedAt,
     notes: [
-      ...remarks.flatMap((message) => (message === false ? [] : [{ about: 'delivery' as const, message }])),
+      ...remarks.map((message) => ({ about: 'delivery', message }) as const),
       ...(mayBeCut ? [bodyNote(limit)] : []),
     ],
   };

@@ -1,10 +1,9 @@
-import type { Capture } from '../../capture/capture.ts';
 import type { Context } from '../../context.ts';
 import { type ConfigError, describe } from '../../errors.ts';
 import { fixFlags } from '../../output/explanation.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { Rejection } from '../../webhook/delivery-answer.ts';
-import { type Delivery, headerValues } from '../../webhook/delivery.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
 import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
 import type { Authentic, Key, Scheme, Verifier } from '../../webhook/scheme.ts';
 import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
@@ -22,11 +21,10 @@ export interface ReadSecrets extends Verifier {
   readonly unreadable: readonly { readonly key: Key; readonly error: ConfigError }[];
 }
 
-/** A delivery is judged for the time that the person chose, or else that of its capture, or else now; all in milliseconds. */
+/** A delivery is judged for the time when it came, or for now where nothing says when that was; both in milliseconds. */
 export interface CheckTimes {
   readonly now: number;
-  readonly chosen: number | undefined;
-  readonly captured: number | undefined;
+  readonly cameAt: number | undefined;
 }
 
 const nothingToExplain = { wouldMatch: null, explanation: null, tried: 0 };
@@ -122,16 +120,15 @@ function timeChecks(
   times: CheckTimes,
 ): readonly Check[] {
   if (timestamp === undefined || toleranceMs === undefined) return [];
-  const { now, chosen, captured } = times;
-  const receivedAt = chosen ?? captured;
-  const then = checkTimestamp({ timestamp }, toleranceMs, receivedAt ?? now);
+  const { now, cameAt } = times;
+  const then = checkTimestamp({ timestamp }, toleranceMs, cameAt ?? now);
   const today = checkTimestamp({ timestamp }, toleranceMs, now);
   const staleToday = (hint: string): Check[] =>
     today.ok ? [] : [{ name: 'now', ok: false, detail: `stale by now: ${today.detail}${hint}` }];
   if (then.ok)
     return [{ name: 'time', ok: true, detail: ageText(timestamp, toleranceMs, times) }, ...staleToday('')];
-  if (receivedAt !== undefined) {
-    const detail = `at ${new Date(receivedAt).toISOString()}, ${then.detail}`;
+  if (cameAt !== undefined) {
+    const detail = `at ${new Date(cameAt).toISOString()}, ${then.detail}`;
     return [{ name: 'time', ok: false, detail }];
   }
   if (then.reason === 'stale_timestamp' && isPlausible(timestamp))
@@ -139,33 +136,23 @@ function timeChecks(
   return [{ name: 'time', ok: false, detail: then.detail }];
 }
 
-function ageText(timestamp: number, toleranceMs: number, { now, chosen, captured }: CheckTimes): string {
-  const ageMs = (chosen ?? captured ?? now) - timestamp;
-  const usualMoment = captured === undefined ? 'now' : 'it was captured';
-  const moment = chosen === undefined ? usualMoment : 'the time asked for';
-  const age = `${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} ${moment}`;
+function ageText(timestamp: number, toleranceMs: number, { now, cameAt = now }: CheckTimes): string {
+  const ageMs = cameAt - timestamp;
+  const age = `${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} it came`;
   const tolerated = formatDuration(toleranceMs).replace(/ 0[smh]$/, '');
   return `signed ${age}; ${tolerated} is tolerated`;
 }
 
-/** The credential's headers whose values are not in the capture, or were redacted when it was stored. */
-export const withheldHeaders = (capture: Capture, { credentialHeaders }: Scheme): readonly string[] =>
-  credentialHeaders.filter((name) => capture.withheld?.includes(name) === true || isRedacted(capture, name));
-
-const isRedacted = (capture: Pick<Delivery, 'rawHeaders'>, name: string): boolean =>
-  headerValues(capture, name).some((value) => value.includes('[redacted]'));
-
-/** The verdict on a delivery with withheld headers: only that they came can be shown. */
-export function withheldVerdict(delivery: Delivery, scheme: Scheme, names: readonly string[]): Verdict {
-  const why = names.some((name) => isRedacted(delivery, name))
-    ? 'was redacted when it was stored'
-    : 'is not in the capture, only the name of the variable that held it';
-  const checks: readonly Check[] = [
+/** The verdict on a delivery whose credential is not in the capture: only that these headers came can be shown. */
+export const withheldVerdict = (scheme: Scheme, names: readonly string[]): Verdict => ({
+  ok: null,
+  reason: 'withheld_credential',
+  checks: [
     { name: 'header', ok: true, detail: `${names.join(' and ')} came` },
-    credentialCheck(scheme, null, `its value ${why}: nothing here shows who sent it`),
-  ];
-  return { ok: null, reason: 'withheld_credential', checks, ...nothingToExplain };
-}
+    credentialCheck(scheme, null, 'its value was left out of the capture: nothing here shows who sent it'),
+  ],
+  ...nothingToExplain,
+});
 
 /**
  * The verdict of `verify` on one delivery, printed as JSON; it holds no secret and no expected signature. `ok` is null where the
@@ -203,16 +190,13 @@ export const redact = (text: string, secrets: readonly Secret[]): string =>
     '[redacted]',
   );
 
-export function redactReport(report: Report, secrets: readonly Secret[]): Report {
-  const clean = JSON.parse(JSON.stringify(report), (_, value: unknown) =>
-    typeof value === 'string' ? redact(value, secrets) : value,
-  ) as Report;
-  // A fix would not verify with a part of it hidden.
-  const isFixWhole = clean.wouldMatch?.fix === report.wouldMatch?.fix;
-  return isFixWhole || clean.wouldMatch === null
-    ? clean
-    : { ...clean, wouldMatch: { ...clean.wouldMatch, fix: null } };
-}
+export const redactReport = (report: Report, secrets: readonly Secret[]): Report =>
+  JSON.parse(JSON.stringify(report), (key, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    const clean = redact(value, secrets);
+    // A fix would not verify with a part of it hidden.
+    return key === 'fix' && clean !== value ? null : clean;
+  }) as Report;
 
 /** A line for each check, then the verdict; a fix is not broken, so that it can be copied. */
 export async function printText(report: Report, head: string, context: Context): Promise<void> {

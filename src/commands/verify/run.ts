@@ -6,9 +6,8 @@ import { ConfigError, DataError } from '../../errors.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { checkDelivery, type Policy } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
-import { schemeNames } from '../../webhook/vendor-presets.ts';
+import { presets } from '../../webhook/vendor-presets.ts';
 import type { Key } from '../../webhook/scheme.ts';
-import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { leadPlaceOf, otherEventsOf } from '../flags/delivery-flags.ts';
 import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import type { VerifyOptions } from './command.ts';
@@ -19,7 +18,6 @@ import {
   redact,
   redactReport,
   type Report,
-  withheldHeaders,
   withheldVerdict,
 } from './report.ts';
 import { checkedBody, openCapture, rejectMissingCapture } from './open-capture.ts';
@@ -33,8 +31,8 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   const { scheme } = resolved;
   const now = context.clock.now();
   const settings = await context.settings();
-  const times = { now, chosen: options.at?.at(now, settings.zone), captured: capture.capturedAt };
-  const receivedAt = times.chosen ?? times.captured ?? now;
+  const cameAt = options.at?.at(now, settings.zone) ?? capture.capturedAt;
+  const receivedAt = cameAt ?? now;
   if (capture.rawHeaders.length === 0) {
     throw new DataError('the capture holds no headers, and one of them carries the credential', {
       hint: `add it with --header '${scheme.credentialHeaders[0] ?? 'Name'}: …'`,
@@ -43,11 +41,11 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   const secrets = readSecretsOf(resolved);
   const { body, notes } = checkedBody(capture, scheme);
   const delivery = deliveryOf(capture, body, receivedAt);
-  const withheld = withheldHeaders(capture, scheme);
+  const withheld = scheme.credentialHeaders.filter((name) => capture.withheld?.includes(name));
   const verdict =
     withheld.length > 0
-      ? withheldVerdict(delivery, scheme, withheld)
-      : examine(delivery, secrets, times, context);
+      ? withheldVerdict(scheme, withheld)
+      : examine(delivery, secrets, { now, cameAt }, context);
   const isWholeAndGenuine = verdict.ok === true && capture.body !== undefined;
   const policy = { ...secrets, ...leadPlaceOf(settings, options.leadAt) };
   const refusals = isWholeAndGenuine ? furtherRefusal(delivery, policy, settings) : [];
@@ -84,17 +82,11 @@ async function openCaptureAndScheme(
     const resolved = await resolve();
     return { resolved, capture: await openCapture(options, resolved.scheme.credentialHeaders, context) };
   }
-  const vendorHeaders = schemeNames
-    .filter((name) => name !== 'custom' && name !== 'token')
-    .map((name) => ({ scheme: name, header: schemeNamed(name).credentialHeaders[0] ?? '' }));
-  const capture = await openCapture(
-    options,
-    vendorHeaders.map(({ header }) => header),
-    context,
-  );
+  const vendorHeaders = presets.map(({ signatureHeader }) => signatureHeader);
+  const capture = await openCapture(options, vendorHeaders, context);
   const names = new Set(capture.rawHeaders.map(([name]) => name.toLowerCase()));
-  const scheme = vendorHeaders.find(({ header }) => names.has(header))?.scheme;
-  if (scheme !== undefined) return { capture, resolved: await resolve({ scheme }) };
+  const preset = presets.find(({ signatureHeader }) => names.has(signatureHeader));
+  if (preset !== undefined) return { capture, resolved: await resolve({ scheme: preset.name }) };
   // The search for an explanation tries all schemes, whatever this one says.
   const resolved = await resolve({ scheme: '{"signatureHeader":"x-signature"}' });
   const message = 'no header identifies the scheme: name it with --scheme';
@@ -133,9 +125,8 @@ function readSecretsOf({ scheme, secrets }: SchemeSecrets): ReadSecrets {
 }
 
 function deliveryOf(capture: Capture, body: Uint8Array, receivedAt: number): Delivery {
-  const { method, path, url = '', rawHeaders } = capture;
-  const signedUrl = url === '' ? path : url;
-  return { method, path: pathOf(url) ?? path, url: signedUrl, rawHeaders, body, remote: '', receivedAt };
+  const { method, path, url = path, rawHeaders } = capture;
+  return { method, path: pathOf(url) ?? path, url, rawHeaders, body, remote: '', receivedAt };
 }
 
 /** Says why `listen` would refuse a delivery although it is genuine; empty for one that it takes. */

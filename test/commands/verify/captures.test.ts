@@ -230,7 +230,7 @@ describe('a delivery of the inbox', () => {
     });
     expect(exitCode).toBe(6);
     expect(stdout).toContain('x-webhook-token came');
-    expect(stdout).toContain('was redacted when it was stored: nothing here shows who sent it');
+    expect(stdout).toContain('left out of the capture: nothing here shows who sent it');
     expect(stdout).toContain('cannot be shown');
   });
 });
