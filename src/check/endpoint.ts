@@ -57,64 +57,60 @@ export async function openSocket(
   return socket;
 }
 
-export type Handshake =
-  | {
-      readonly ok: true;
-      readonly protocol: string | null;
-      readonly certificate: DetailedPeerCertificate;
-      /** Why the certificate is not trusted, as OpenSSL's or node's code; undefined: it is. */
-      readonly untrusted: string | undefined;
-    }
-  | { readonly ok: false; readonly code: string };
+/** The result of one handshake. `untrusted` is OpenSSL's or node's code that says why the certificate is not trusted. */
+interface Handshake {
+  readonly protocol: string | null;
+  readonly certificate: DetailedPeerCertificate;
+  readonly untrusted: string | undefined;
+}
 
 /** Makes one handshake that accepts any certificate. Never rejects. */
-export async function shakeHands(
-  endpoint: Endpoint,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<Handshake> {
-  const limit = limitTime(timeoutMs, signal);
-  try {
+export const shakeHands = (endpoint: Endpoint, limit: TimeLimit): Promise<Timed<Handshake>> =>
+  inTime(limit, async (signal) => {
     const tls = { ...endpoint.tls, rejectUnauthorized: false };
-    const socket = await openSocket({ ...endpoint, tls }, limit.signal);
+    const socket = await openSocket({ ...endpoint, tls }, signal);
     if (!(socket instanceof TLSSocket)) throw new TypeError('the endpoint speaks no TLS');
     const certificate = socket.getPeerCertificate(true);
     const untrusted = socket.authorized ? undefined : String(socket.authorizationError);
     const protocol = socket.getProtocol();
     socket.destroy();
-    return { ok: true, protocol, certificate, untrusted };
-  } catch (error) {
-    const { code, name } = error as NodeJS.ErrnoException;
-    return { ok: false, code: limit.reason() ?? code ?? name };
-  } finally {
-    limit.clear();
-  }
-}
+    return { protocol, certificate, untrusted };
+  });
 
 export const issuerOf = ({ issuer }: DetailedPeerCertificate): string =>
   [issuer.O, issuer.CN].flat().find((name) => name !== undefined && name !== '') ?? 'an unnamed authority';
 
+/** Milliseconds, and a signal that ends what is limited earlier. */
 export interface TimeLimit {
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Why the signal was aborted; undefined: it was not. */
-  reason(): 'timeout' | 'aborted' | undefined;
-  clear(): void;
 }
 
-/** A limit of `timeoutMs` milliseconds that ends early when `outer` is aborted. */
-export function limitTime(timeoutMs: number, outer: AbortSignal | undefined): TimeLimit {
+/** `code` is `timeout`, `aborted`, or the code of the system, of node or of TLS such as `ECONNRESET`. */
+export type Timed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly code: string; readonly cause: unknown };
+
+/** Does work that ends when the signal it gets is aborted. Never rejects. */
+export async function inTime<T>(
+  { timeoutMs, signal: outer }: TimeLimit,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<Timed<T>> {
   const inner = new AbortController();
   const abort = (): void => inner.abort();
   const timer = setTimeout(abort, Math.min(timeoutMs, longestTimerMs));
   // Not `AbortSignal.any`: on node 20, signals joined by it stay in memory as long as the oldest of them.
-  if (outer !== undefined) setMaxListeners(0, outer);
-  if (outer?.aborted === true) abort();
-  outer?.addEventListener('abort', abort);
-  return {
-    signal: inner.signal,
-    reason: () => (outer?.aborted === true ? 'aborted' : inner.signal.aborted ? 'timeout' : undefined),
-    clear: () => {
-      clearTimeout(timer);
-      outer?.removeEventListener('abort', abort);
-    },
-  };
+  setMaxListeners(0, outer);
+  if (outer.aborted) abort();
+  outer.addEventListener('abort', abort);
+  try {
+    return { ok: true, value: await work(inner.signal) };
+  } catch (cause) {
+    const { code, name } = cause as NodeJS.ErrnoException;
+    const end = outer.aborted ? 'aborted' : 'timeout';
+    return { ok: false, code: inner.signal.aborted ? end : (code ?? name), cause };
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener('abort', abort);
+  }
 }

@@ -4,7 +4,7 @@ import { request as requestSecure } from 'node:https';
 import { addressAttempts } from '../http/client/http-client.ts';
 import { tunnelAgent } from '../http/client/proxy.ts';
 import type { Clock } from '../time/clock.ts';
-import { type Endpoint, limitTime } from './endpoint.ts';
+import { type Endpoint, inTime, type TimeLimit } from './endpoint.ts';
 
 /** A request over a connection of its own. `Host` is added, and `Content-Length` unless it is sent chunked. */
 export interface WireRequest {
@@ -18,7 +18,7 @@ export interface WireRequest {
 export interface Answer {
   /** Undefined where no answer came; then `error` says why. */
   readonly status: number | undefined;
-  /** `timeout`, `aborted`, or the code of the system, of node or of TLS such as `ECONNRESET`. */
+  /** A `code` of `Timed`. */
   readonly error: string | undefined;
   /** Names and values of the headers, one on each line. */
   readonly head: string;
@@ -29,9 +29,7 @@ export interface Answer {
   readonly ms: number;
 }
 
-export interface ExchangeOptions {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+export interface ExchangeOptions extends TimeLimit {
   readonly clock: Clock;
 }
 
@@ -42,12 +40,15 @@ const longestAnswer = 65_536;
 export const isCutOff = ({ error = '' }: Answer): boolean =>
   /^(ECONNRESET|EPIPE|ECONNREFUSED|HPE_.*)$/.test(error);
 
-export const exchange = (
+/** Every error, and the end of the time, is an answer that did not come. */
+export async function exchange(
   endpoint: Endpoint,
   request: WireRequest,
   options: ExchangeOptions,
-): Promise<Answer> =>
-  answerInTime(options, async (signal) => {
+): Promise<Answer> {
+  const { clock } = options;
+  const startedAt = clock.steady();
+  const timed = await inTime(options, async (signal) => {
     const sent = open(endpoint, request, signal);
     // An answer that came while the body was being sent counts, although the connection then breaks.
     sent.on('error', () => undefined);
@@ -61,6 +62,9 @@ export const exchange = (
       sent.destroy();
     }
   });
+  const answer = timed.ok ? timed.value : { ...noAnswer, error: timed.code };
+  return { ...answer, ms: Math.round(clock.steady() - startedAt) };
+}
 
 const noAnswer: Omit<Answer, 'ms'> = {
   status: undefined,
@@ -69,21 +73,6 @@ const noAnswer: Omit<Answer, 'ms'> = {
   body: Buffer.alloc(0),
   isWhole: false,
 };
-
-/** Turns every error, and the end of the time, into an answer that did not come. */
-async function answerInTime(
-  { timeoutMs, signal, clock }: ExchangeOptions,
-  work: (signal: AbortSignal) => Promise<Omit<Answer, 'ms'>>,
-): Promise<Answer> {
-  const startedAt = clock.steady();
-  const limit = limitTime(timeoutMs, signal);
-  const answer = await work(limit.signal).catch((error: unknown) => {
-    const { code, name } = error as NodeJS.ErrnoException;
-    return { ...noAnswer, error: limit.reason() ?? code ?? name };
-  });
-  limit.clear();
-  return { ...answer, ms: Math.round(clock.steady() - startedAt) };
-}
 
 function open(
   { url, isSecure, tls, proxy }: Endpoint,

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
-import { endpointOf, type Handshake, issuerOf, shakeHands } from '../check/endpoint.ts';
+import { endpointOf, issuerOf, shakeHands } from '../check/endpoint.ts';
 import { DataError, KeyRejectedError, type LeadsError } from '../errors.ts';
 import { unsafeConnection } from '../service/client/network-failure.ts';
 import type { Clock } from '../time/clock.ts';
@@ -51,25 +51,27 @@ export async function checkServiceCertificate(connection: Connection): Promise<C
   signal.throwIfAborted();
   const code = certificateFault(handshake, endpoint.host);
   if (code !== undefined || !handshake.ok) {
-    const cert = handshake.ok ? { cert: handshake.certificate } : {};
+    const cert = handshake.ok ? { cert: handshake.value.certificate } : {};
     const failure = unsafeConnection(baseUrl.origin, code ?? '', { message: code ?? '', ...cert });
     if (failure !== undefined) return fail(name, failure);
     const hint = 'is the service up, and is this its HTTPS port?';
     return fail(name, `the handshake failed (${code})`, hint);
   }
-  const days = Math.floor((Date.parse(handshake.certificate.valid_to) - clock.now()) / dayMs);
-  const detail = `${handshake.protocol ?? 'TLS'}, issued by ${issuerOf(handshake.certificate)}, ${days} days left`;
+  const { protocol, certificate } = handshake.value;
+  const days = Math.floor((Date.parse(certificate.valid_to) - clock.now()) / dayMs);
+  const detail = `${protocol ?? 'TLS'}, issued by ${issuerOf(certificate)}, ${days} days left`;
   if (days >= fewDays) return pass(name, detail);
   return warn(name, detail, 'tell the service: its certificate ends soon');
 }
 
 /** The code of OpenSSL or node that says why the connection is not safe; undefined where it is safe. */
-function certificateFault(handshake: Handshake, host: string): string | undefined {
+function certificateFault(
+  handshake: Awaited<ReturnType<typeof shakeHands>>,
+  host: string,
+): string | undefined {
   if (!handshake.ok) return handshake.code;
-  return (
-    handshake.untrusted ??
-    (checkServerIdentity(host, handshake.certificate) && 'ERR_TLS_CERT_ALTNAME_INVALID')
-  );
+  const { untrusted, certificate } = handshake.value;
+  return untrusted ?? (checkServerIdentity(host, certificate) && 'ERR_TLS_CERT_ALTNAME_INVALID');
 }
 
 /** `error` is the one that ended the requests to the service; undefined where they were answered. */

@@ -1,4 +1,4 @@
-import { type Endpoint, endpointOf, limitTime, openSocket } from '../../check/endpoint.ts';
+import { type Endpoint, endpointOf, inTime, openSocket } from '../../check/endpoint.ts';
 import { groupOf, type Probe } from '../../check/probe.ts';
 import { acceptedText, type CheckRun, checkReport } from '../../check/report.ts';
 import { type ProbeReport, runProbes, selectProbes, withPrecondition } from '../../check/run-probes.ts';
@@ -107,21 +107,17 @@ const randomRunName = (random: () => number): string =>
  */
 async function reachReceiver(endpoint: Endpoint, timeoutMs: number, signal: AbortSignal): Promise<void> {
   if (endpoint.proxy !== undefined) return;
-  const limit = limitTime(timeoutMs, signal);
-  try {
-    const socket = await openSocket(endpoint, limit.signal);
-    socket.destroy();
-  } catch (cause) {
-    signal.throwIfAborted();
-    const { code, name } = cause as NodeJS.ErrnoException;
-    const error = limit.reason() ?? code ?? name;
-    throw new ServiceError(`cannot reach ${endpoint.url.origin}: ${explainFailure({ error })}`, {
-      hint: adviceFor(error),
-      cause,
-    });
-  } finally {
-    limit.clear();
+  const connected = await inTime({ timeoutMs, signal }, (limit) => openSocket(endpoint, limit));
+  if (connected.ok) {
+    connected.value.destroy();
+    return;
   }
+  signal.throwIfAborted();
+  const { code: error, cause } = connected;
+  throw new ServiceError(`cannot reach ${endpoint.url.origin}: ${explainFailure({ error })}`, {
+    hint: adviceFor(error),
+    cause,
+  });
 }
 
 function adviceFor(error: string): string | undefined {
