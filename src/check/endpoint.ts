@@ -1,5 +1,5 @@
 import { once, setMaxListeners } from 'node:events';
-import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 import {
   connect as connectTls,
@@ -8,38 +8,25 @@ import {
   TLSSocket,
 } from 'node:tls';
 import { addressAttempts } from '../http/client/http-client.ts';
+import { withoutBrackets } from '../http/client/proxy.ts';
 import { type TlsTrust, trustOptions } from '../http/client/trust.ts';
 import { longestTimerMs } from '../time/time-text.ts';
 
 /** The address of a receiver, and how a connection to it is made and trusted. */
-export interface Endpoint {
-  readonly url: URL;
-  readonly isSecure: boolean;
-  readonly host: string;
-  readonly port: number;
-  readonly tls: ConnectionOptions;
-  readonly proxy: URL | undefined;
-}
+export type Endpoint = ReturnType<typeof endpointOf>;
 
-export function endpointOf(url: URL, trust: TlsTrust, proxy: URL | undefined): Endpoint {
+export function endpointOf(url: URL, trust: TlsTrust, proxy: URL | undefined) {
   const isSecure = url.protocol === 'https:';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = withoutBrackets(url.hostname);
   const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-  const isAddress = /^[\d.]+$|:/.test(host);
-  return {
-    url,
-    isSecure,
-    host,
-    port,
+  const tls: ConnectionOptions = {
+    ...addressAttempts,
+    ...trustOptions(trust),
+    ALPNProtocols: ['http/1.1'],
     // A name is sent for names only (RFC 6066, section 3).
-    tls: {
-      ...addressAttempts,
-      ...trustOptions(trust),
-      ALPNProtocols: ['http/1.1'],
-      ...(isAddress ? {} : { servername: host }),
-    },
-    proxy,
+    ...(isIP(host) === 0 && { servername: host }),
   };
+  return { url, isSecure, host, port, tls, proxy };
 }
 
 /** A connection without a proxy, over TLS where the URL says so; destroyed when `signal` is aborted. */

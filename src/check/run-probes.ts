@@ -47,7 +47,7 @@ export async function runProbes(
   let failedPrecondition: string | undefined;
   const run = async (probe: Probe): Promise<void> => {
     const report = await reportOn(probe, session, obstacleTo(probe, session) ?? failedPrecondition);
-    session.wire.signal.throwIfAborted();
+    session.signal.throwIfAborted();
     reports.set(probe, report);
     onReport();
   };

@@ -1,7 +1,6 @@
 import { testIdPrefixes } from '../lead/raw-lead.ts';
 import { jsonRequest, signatureHeaders, type SignedRequest, type Signer } from '../sender/sign-request.ts';
 import { Slots } from '../sender/slots.ts';
-import type { Clock } from '../time/clock.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Answer, exchange, type ExchangeOptions, type WireRequest } from './exchange.ts';
 
@@ -45,34 +44,21 @@ interface DeliveryParts {
   readonly target?: string;
 }
 
-/** All probes share a session: it makes and signs test leads, sends them, and keeps every exchange. */
-export class CheckSession {
-  readonly endpoint: Endpoint;
-  readonly signer: Signer;
-  readonly mayStore: boolean;
-  readonly clock: Clock;
-  readonly wire: ExchangeOptions;
-  readonly oracle: AskOracle | undefined;
-  readonly exchanges: Exchange[] = [];
-  readonly idPrefix: string;
-  readonly #connections = new Slots(10);
-  #leadCount = 0;
+export type CheckSession = ReturnType<typeof createSession>;
 
-  constructor({ endpoint, signer, mayStore, clock, timeoutMs, signal, oracle, runName }: SessionOptions) {
-    this.endpoint = endpoint;
-    this.signer = signer;
-    this.mayStore = mayStore;
-    this.clock = clock;
-    this.wire = { timeoutMs, signal, clock };
-    this.oracle = oracle;
-    this.idPrefix = `${testIdPrefixes.check}${runName}-`;
-  }
+/** All probes share a session: it makes and signs test leads, sends them, and keeps every exchange. */
+export function createSession(options: SessionOptions) {
+  const { endpoint, signer, clock } = options;
+  const idPrefix = `${testIdPrefixes.check}${options.runName}-`;
+  const exchanges: Exchange[] = [];
+  const connections = new Slots(10);
+  let leadCount = 0;
 
   /** A lead of section 2 of the specification that cannot be mistaken for a real one; `more` replaces members. */
-  newLead(more?: Readonly<Record<string, unknown>>): TestLead {
-    this.#leadCount += 1;
-    const id = `${this.idPrefix}${this.#leadCount}`;
-    const madeAt = this.clock.now();
+  function newLead(more?: Readonly<Record<string, unknown>>): TestLead {
+    leadCount += 1;
+    const id = `${idPrefix}${leadCount}`;
+    const madeAt = clock.now();
     const contact = { name: 'Leads Check', email: `${id}@example.com`, phone };
     const metadata = { source: 'leads-check' };
     const createdAt = new Date(madeAt).toISOString();
@@ -80,33 +66,42 @@ export class CheckSession {
   }
 
   /** A genuine delivery of a new lead, with other parts where they are given. */
-  delivery({ phrase, lead = this.newLead(), ...parts }: DeliveryParts = {}): CheckRequest {
-    const { signer, endpoint } = this;
+  function delivery({ phrase, lead = newLead(), ...parts }: DeliveryParts = {}): CheckRequest {
     const { id = deliveryId(lead), signedAt = lead.madeAt, target = endpoint.url.href } = parts;
     const body = Buffer.from(parts.body ?? JSON.stringify(lead.value));
     const genuine = signatureHeaders(signer, { target, id, body }, signedAt);
     return { method: 'POST', ...jsonRequest(signer, genuine, body), genuine, leadId: lead.id, phrase };
   }
 
-  deliveryWithoutLead(body: string, phrase?: string): CheckRequest {
-    return { ...this.delivery({ body }), phrase, leadId: undefined };
-  }
+  return {
+    ...options,
+    idPrefix,
+    exchanges,
+    newLead,
+    delivery,
 
-  async send(request: CheckRequest): Promise<Exchange> {
-    const release = await this.#connections.acquire();
-    const answer = await exchange(this.endpoint, request, this.wire);
-    release();
-    const completed = { request, answer };
-    this.exchanges.push(completed);
-    return completed;
-  }
+    deliveryWithoutLead: (body: string, phrase?: string): CheckRequest => ({
+      ...delivery({ body }),
+      phrase,
+      leadId: undefined,
+    }),
 
-  /** The ids of the leads that the receiver acknowledged, in the order in which they were made. */
-  accepted(): string[] {
-    const ids = this.exchanges.filter(isAcknowledged).flatMap(({ request }) => request.leadId ?? []);
-    const numberOf = (id: string): number => Number(id.slice(this.idPrefix.length));
-    return [...new Set(ids)].sort((a, b) => numberOf(a) - numberOf(b));
-  }
+    async send(request: CheckRequest): Promise<Exchange> {
+      const release = await connections.acquire();
+      const answer = await exchange(endpoint, request, options);
+      release();
+      const completed = { request, answer };
+      exchanges.push(completed);
+      return completed;
+    },
+
+    /** The ids of the leads that the receiver acknowledged, in the order in which they were made. */
+    accepted(): string[] {
+      const ids = exchanges.filter(isAcknowledged).flatMap(({ request }) => request.leadId ?? []);
+      const numberOf = (id: string): number => Number(id.slice(idPrefix.length));
+      return [...new Set(ids)].sort((a, b) => numberOf(a) - numberOf(b));
+    },
+  };
 }
 
 /** Schemes send this as the id of a delivery, and use it as their nonce. */

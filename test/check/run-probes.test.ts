@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Probe } from '../../src/check/probe.ts';
 import { runProbes } from '../../src/check/run-probes.ts';
-import { CheckSession } from '../../src/check/session.ts';
+import { type CheckSession, createSession } from '../../src/check/session.ts';
 import { endpointOf } from '../../src/check/endpoint.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { unverified } from '../../src/webhook/scheme.ts';
@@ -17,7 +17,7 @@ const probe = (name: string, more: Partial<Probe> = {}): Probe => ({
 });
 
 const session = (signal = new AbortController().signal): CheckSession =>
-  new CheckSession({
+  createSession({
     endpoint: endpointOf(new URL('http://127.0.0.1:1/'), { authorities: [], insecure: false }, undefined),
     signer: { scheme: unverified, key: undefined },
     mayStore: true,

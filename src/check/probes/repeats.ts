@@ -191,7 +191,7 @@ const settledMs = 1000;
 
 /** A text says why the number is not known; undefined where there is no oracle. */
 async function storedCount(session: CheckSession, leadId: string): Promise<number | string | undefined> {
-  if (session.oracle !== undefined) await session.clock.sleep(settledMs, session.wire.signal);
+  if (session.oracle !== undefined) await session.clock.sleep(settledMs, session.signal);
   return session.oracle?.(leadId);
 }
 

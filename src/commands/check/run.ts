@@ -2,10 +2,11 @@ import { type Endpoint, endpointOf, inTime, openSocket } from '../../check/endpo
 import { groupOf, type Probe } from '../../check/probe.ts';
 import { acceptedText, type CheckRun, checkReport } from '../../check/report.ts';
 import { type ProbeReport, runProbes, selectProbes, withPrecondition } from '../../check/run-probes.ts';
-import { type AskOracle, CheckSession } from '../../check/session.ts';
+import { type AskOracle, type CheckSession, createSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
+import { randomName } from '../../sender/sender.ts';
 import { printReportJson, printReportText } from '../../output/report.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
@@ -63,11 +64,11 @@ async function checkReceiver(
   const endpoint = endpointOf(url, target.trust, target.proxy);
   await reachReceiver(endpoint, timeoutMs, signal);
   const startedAt = clock.now();
-  const session = new CheckSession({
+  const session = createSession({
     endpoint,
     signer,
     mayStore: target.isLocal || options.allowWrites,
-    runName: randomRunName(random),
+    runName: randomName(random),
     clock,
     timeoutMs,
     signal,
@@ -97,9 +98,6 @@ async function runWithProgress(
     status?.showProgress(undefined);
   }
 }
-
-const randomRunName = (random: () => number): string =>
-  Array.from({ length: 6 }, () => Math.floor(random() * 36).toString(36)).join('');
 
 /**
  * Connects once, with TLS where the URL says so. Throws a `ServiceError` (exit 5) when that fails, since no probe could show anything

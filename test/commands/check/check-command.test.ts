@@ -214,7 +214,7 @@ describe('what is shown', () => {
     expect(lines.filter((line) => line.length > 80 && !line.includes('curl'))).toEqual([]);
     expect(stdout).toMatch(/\n\d+ passed, 2 failed \(1 must, 1 should\), \d warnings?, \d+ skipped in \S+\n/);
     expect(stdout).toMatch(
-      /\d+ test leads were accepted: their ids begin with leads-check-\w{6}-\n\d+ passed, .* in [\d.]+m?s\n$/,
+      /\d+ test leads were accepted: their ids begin with leads-check-\w{8}-\n\d+ passed, .* in [\d.]+m?s\n$/,
     );
     expect(stdout).not.toContain(secret);
   });
