@@ -94,16 +94,11 @@ export async function explain(request: WebhookRequest, options: VerifyOptions): 
   const verifier = makeVerifier(options);
   const delivery = await readDelivery(request, options, now);
   if ('kind' in delivery) return [];
-  const [{ explain: search }, { fixFlags }] = await Promise.all([
+  const [{ explain: search }, { explanationLines }] = await Promise.all([
     import('../webhook/explain/explain-delivery.ts'),
     import('../output/explanation.ts'),
   ]);
-  const { sentence, fix } = search(delivery, verifier, now);
-  if (sentence === undefined) return [];
-  const flags = fix === undefined ? undefined : fixFlags(fix, 'linux')?.receiver;
-  return flags === undefined || flags === ''
-    ? [sentence]
-    : [sentence, `As flags of 'leads listen': ${flags}`];
+  return explanationLines(search(delivery, verifier, now), 'linux');
 }
 
 const signOptionNames: OptionNames<SignOptions & SchemeChoice> = {

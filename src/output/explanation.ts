@@ -47,6 +47,6 @@ export function explanationLines({ sentence, fix }: Explanation, platform: strin
   if (sentence === undefined) return [];
   const flags = fix === undefined ? undefined : fixFlags(fix, platform);
   return flags !== undefined && flags.receiver !== '' && flags.capture === ''
-    ? [sentence, `To take such deliveries: ${flags.receiver}`]
+    ? [sentence, `To take such deliveries, as flags of 'leads listen': ${flags.receiver}`]
     : [sentence];
 }

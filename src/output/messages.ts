@@ -32,53 +32,70 @@ interface Wait {
 /** The shortest waits that are shown: in a status line, which is erased again, and in a note, which stays. */
 const [shortestInLineMs, shortestInNoteMs] = [1000, 3000];
 
+const withoutEffect = (): void => undefined;
+
+/** Sends at most one note for each cause to `onNote`, and drops all other messages. */
+export function noteMessages(onNote: (text: string, isAlways?: boolean) => void): Messages {
+  const notedCauses = new Set<string>();
+  const note: Messages['note'] = (cause, text, isAlways) => {
+    if (notedCauses.has(cause)) return;
+    notedCauses.add(cause);
+    onNote(text, isAlways);
+  };
+  return {
+    note,
+    say: withoutEffect,
+    verbose: withoutEffect,
+    warn: withoutEffect,
+    showWait(wait, sleep) {
+      const { ms, why, isExpected = false } = wait;
+      if (ms >= shortestInNoteMs && !isExpected)
+        note(`waiting: ${why}`, `waiting ${formatSeconds(ms)}: ${reasonOf(wait)}`);
+      return sleep();
+    },
+    showRequest: () => withoutEffect,
+  };
+}
+
+const reasonOf = ({ why, detail }: Wait): string => (detail === undefined ? why : `${why}, ${detail}`);
+
 export function createMessages(
   stderr: { write(text: string): unknown },
   { verbose, quiet }: { readonly verbose: boolean; readonly quiet: boolean },
   status?: StatusLine,
 ): Messages {
-  const notedCauses = new Set<string>();
   const write = (text: string): void => void stderr.write(`${sanitize(text)}\n`);
-  const note = (cause: string, text: string, isAlways = false): void => {
-    if ((quiet && !isAlways) || notedCauses.has(cause)) return;
-    notedCauses.add(cause);
-    write(`note: ${text}`);
-  };
-  return {
-    note,
+  const notes = noteMessages((text, isAlways = false) => {
+    if (!quiet || isAlways) write(`note: ${text}`);
+  });
+  const messages: Messages = {
+    ...notes,
     say(text) {
       if (!quiet) write(text);
     },
     verbose(text) {
       if (verbose) write(`· ${text}`);
     },
-    warn(text) {
-      write(`warning: ${text}`);
+    warn: (text) => write(`warning: ${text}`),
+    showRequest() {
+      const message = `asking … no answer for ${formatSeconds(shortestInNoteMs)}`;
+      const timer = setTimeout(() => notes.note('asking', message), shortestInNoteMs);
+      timer.unref();
+      return () => clearTimeout(timer);
     },
-    async showWait({ ms, why, detail, isExpected = false }, sleep) {
-      const reason = detail === undefined ? why : `${why}, ${detail}`;
-      if (status === undefined) {
-        if (ms >= shortestInNoteMs && !isExpected)
-          note(`waiting: ${why}`, `waiting ${formatSeconds(ms)}: ${reason}`);
-        return sleep();
-      }
-      if (ms < shortestInLineMs) return sleep();
-      const end = status.addWait(ms, reason);
+  };
+  if (status === undefined) return messages;
+  return {
+    ...messages,
+    async showWait(wait, sleep) {
+      if (wait.ms < shortestInLineMs) return sleep();
+      const end = status.addWait(wait.ms, reasonOf(wait));
       try {
         return await sleep();
       } finally {
         end();
       }
     },
-    showRequest() {
-      if (status !== undefined) return status.addRequest();
-      if (quiet || notedCauses.has('asking')) return () => undefined;
-      const timer = setTimeout(
-        () => note('asking', `asking … no answer for ${formatSeconds(shortestInNoteMs)}`),
-        shortestInNoteMs,
-      );
-      timer.unref();
-      return () => clearTimeout(timer);
-    },
+    showRequest: () => status.addRequest(),
   };
 }

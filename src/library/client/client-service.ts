@@ -1,12 +1,11 @@
 import { UsageError } from '../../errors.ts';
 import { library } from '../../front.ts';
 import { createAgent } from '../../http/client/agent.ts';
-import type { Messages } from '../../output/messages.ts';
+import { noteMessages } from '../../output/messages.ts';
 import { Secret } from '../../secret.ts';
 import type { RateGate } from '../../service/client/rate-limit.ts';
 import type { Service } from '../../service/client/service.ts';
 import { systemClock } from '../../time/clock.ts';
-import { formatSeconds } from '../../time/time-text.ts';
 import { checkKey, type ClientOptions, type LeadsOptions } from './client-options.ts';
 
 export interface ClientAccount extends ClientOptions {
@@ -54,29 +53,4 @@ async function keyFrom(apiKey: ClientOptions['apiKey']): Promise<string> {
   }
   checkKey(key);
   return key;
-}
-
-/** A shorter wait is not worth a note; in milliseconds. */
-const notedMs = 3000;
-
-/** Sends each note once to `onNote`. */
-export function noteMessages(onNote: (note: string) => void): Messages {
-  const noted = new Set<string>();
-  const note = (cause: string, text: string): void => {
-    if (noted.has(cause)) return;
-    noted.add(cause);
-    onNote(text);
-  };
-  return {
-    note,
-    say: () => undefined,
-    verbose: () => undefined,
-    warn: () => undefined,
-    showWait({ ms, why, detail }, sleep) {
-      const reason = detail === undefined ? why : `${why}, ${detail}`;
-      if (ms >= notedMs) note(`waiting: ${why}`, `waiting ${formatSeconds(ms)}: ${reason}`);
-      return sleep();
-    },
-    showRequest: () => () => undefined,
-  };
 }

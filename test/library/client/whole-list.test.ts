@@ -6,7 +6,7 @@ import {
   IncompleteError,
   type PulledLead,
 } from '../../../src/library/client.ts';
-import { noteMessages } from '../../../src/library/client/client-service.ts';
+import { noteMessages } from '../../../src/output/messages.ts';
 import { startSandbox } from '../../../src/library/testing.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 

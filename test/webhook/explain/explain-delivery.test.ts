@@ -26,14 +26,14 @@ test('a delivery of another scheme is explained by its headers', () => {
   const headers = github.sign(outgoing(body), keyOf(github, secret), now);
   expect(why('token', headers)).toBe(
     "It matches under the scheme 'github', and the scheme here is 'token'. " +
-      'To take such deliveries: --scheme github --secret "$LEADS_WEBHOOK_TOKEN"',
+      `To take such deliveries, as flags of 'leads listen': --scheme github --secret "$LEADS_WEBHOOK_TOKEN"`,
   );
   expect(why('token', headers, {}, 'unrelated')).toContain("header of the scheme 'github'");
 });
 
 /** As it is to be given to a shell. */
 const schemeIn = (sentences: string): unknown =>
-  JSON.parse(/To take such deliveries: --scheme '(.*?)'/.exec(sentences)?.[1] ?? 'null');
+  JSON.parse(/as flags of 'leads listen': --scheme '(.*?)'/.exec(sentences)?.[1] ?? 'null');
 
 test('a scheme that is found is explained by flags that accept the delivery', () => {
   const recipes: [Headers, SchemeOptions][] = [
