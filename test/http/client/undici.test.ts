@@ -1,8 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import * as undici from 'undici';
 import { expect, test } from 'vitest';
+import { buildProgram } from '../../support/program.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const require = createRequire(import.meta.url);
@@ -34,4 +37,15 @@ test('no other one is loaded, and the version is exact', () => {
   };
   const installed = require('undici/package.json') as { readonly version: string };
   expect(manifest.devDependencies['undici']).toBe(installed.version);
+});
+
+test('its parser is compiled once, and the flags of V8 are the same afterwards', async () => {
+  // Where node finds undici.
+  const cache = `${root}.cache`;
+  mkdirSync(cache, { recursive: true });
+  const program = await buildProgram(new URL('repeated-requests.ts', import.meta.url), cache);
+  const { stdout } = await promisify(execFile)(process.execPath, ['--trace-wasm-compilation-times', program]);
+  expect(stdout).toContain('using Liftoff');
+  expect(stdout).not.toContain('using TurboFan');
+  expect(stdout).toContain('same flags');
 });
