@@ -5,12 +5,14 @@ import type { Completion, ListingOptions } from './listing-types.ts';
 import { failedAnswer, partialAnswer, unreadSign } from './pagers/missing-signs.ts';
 import { listKeptMoving, pageMayBeCut, unproven } from './pagers/pager.ts';
 import type { ListFacts, PageAnswer, PagerAnswer, Unproven } from './pagers/pager.ts';
-import { isCounting, start, type Position } from './pagers/position.ts';
+import { isCounting, type Position } from './pagers/position.ts';
 import { asksForPart } from './pagers/request-params.ts';
 import type { Readings } from './readings.ts';
 
 /** Evidence that one page gives by itself. */
 const provenByPage: readonly string[] = ['not-paged', 'few', 'reaches-back'];
+
+type WalkOptions = ListingOptions & { readonly from: Position; readonly seen: IdSet };
 
 /** Leads of an earlier run, one of which has to come: on any page, or else only where the list is read from its start. */
 interface ExpectedLeads {
@@ -30,12 +32,9 @@ interface ExpectedLeads {
 export class Completeness {
   readonly facts: ListFacts;
   readonly #source: PageSource;
-  readonly #options: ListingOptions;
-  readonly #ids: IdSet;
+  readonly #options: WalkOptions;
   readonly #readings: Readings;
   readonly #isListed: (isWanted: (lead: RawLead) => boolean) => Promise<boolean>;
-  readonly #from: Position;
-  readonly #isFiltered: boolean;
   readonly #metBefore: number | undefined;
   readonly #expected: ExpectedLeads | undefined;
   #first: PageAnswer | undefined;
@@ -48,19 +47,15 @@ export class Completeness {
   /** `isListed`: asks the service whether it lists such a lead where it is not asked for a status or a category. */
   constructor(
     source: PageSource,
-    options: ListingOptions & { readonly seen: IdSet },
+    options: WalkOptions,
     readings: Readings,
     isListed: (isWanted: (lead: RawLead) => boolean) => Promise<boolean>,
   ) {
-    const { query, from = start, expectedIds = [], seen: ids, interruptedRun } = options;
-    const { params } = source;
+    const { query, from, expectedIds = [], seen: ids, interruptedRun } = options;
     this.#source = source;
     this.#options = options;
-    this.#ids = ids;
     this.#readings = readings;
     this.#isListed = isListed;
-    this.#from = from;
-    this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
     const isCounted = interruptedRun !== undefined && interruptedRun.isPart !== true;
     this.#metBefore = isCounted ? Math.min(interruptedRun.size, ids.size) : undefined;
     const mayStillCome =
@@ -72,15 +67,16 @@ export class Completeness {
     this.facts = {
       overlaps: options.readsOnce !== true,
       isMet: (record) => readings.isMet(record),
-      isFiltered: this.#isFiltered,
-      isKnownList: options.isKnownList === true || from.style !== 'start' || ids.size > 0 || params.nextSeen,
+      isFiltered: query.status !== undefined || query.categories?.length === 1,
+      isKnownList:
+        options.isKnownList === true || from.style !== 'start' || ids.size > 0 || source.params.nextSeen,
       since: query.since,
       hasOldestBefore: () => oldest !== undefined && this.#isMet(oldest),
     };
   }
 
   #isMet(id: string): boolean {
-    return this.#ids.isMetSince(id, this.#readings.firstPass);
+    return this.#options.seen.isMetSince(id, this.#readings.firstPass);
   }
 
   record(answer: PageAnswer): void {
@@ -114,13 +110,14 @@ export class Completeness {
     if (unread !== undefined && !isAffirmed) return unread;
     if (unread !== undefined) this.#noteAgainstSetting(unread);
     if (end.kind === 'unproven') return end;
-    const isOpaque = this.#from.style !== 'start' && !isCounting(this.#from);
+    const { from } = this.#options;
+    const isOpaque = from.style !== 'start' && !isCounting(from);
     // Some services answer a cursor that they do not know any more with an empty page.
     if (this.#options.goesBackToStart === true && isOpaque && !this.#isStartRead && this.#isEmpty)
       return unproven('nothing came where an earlier run had stopped');
     const missing = await this.#missingLeads();
     if (missing !== undefined) return missing;
-    const isPart = this.#isFiltered || asksForPart(this.#source.params);
+    const isPart = this.facts.isFiltered || asksForPart(this.#source.params);
     return (isPart ? undefined : this.#readings.contraryTotal()) ?? end;
   }
 
@@ -147,7 +144,7 @@ export class Completeness {
     const { params, query } = this.#source;
     // A walk that asks for the leads since a time is often one page, while the total may still count all leads.
     const isTotalOfAll = isNextMissing && query.since !== undefined && params.since !== undefined;
-    const isCounted = !this.#isFiltered && !isTotalOfAll && !params.isTotalEstimate;
+    const isCounted = !this.facts.isFiltered && !isTotalOfAll && !params.isTotalEstimate;
     const { facts } = this.#isStartRead ? this.#first : answer;
     return unreadSign({ params, facts, met: isCounted ? this.#met : undefined, isNextMissing });
   }
@@ -161,7 +158,7 @@ export class Completeness {
   async #missingLeads(): Promise<Unproven | undefined> {
     if (this.#expected === undefined || this.#isExpectedMet) return undefined;
     if (!this.#isStartRead && !this.#expected.isOnAnyPage) return undefined;
-    const isListed = this.#isFiltered && (await this.#isListed((lead) => this.#isExpected(lead)));
+    const isListed = this.facts.isFiltered && (await this.#isListed((lead) => this.#isExpected(lead)));
     return isListed ? undefined : this.#expected.missing;
   }
 

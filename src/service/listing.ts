@@ -101,8 +101,11 @@ class Walk {
     this.#stats = stats;
     this.#sizes = new PageSizes(params, options);
     this.#readings = new Readings(ids, from);
-    this.#completeness = new Completeness(source, { ...options, seen: ids }, this.#readings, (isWanted) =>
-      listsSome(service, options, isWanted),
+    this.#completeness = new Completeness(
+      source,
+      { ...options, from, seen: ids },
+      this.#readings,
+      (isWanted) => listsSome(service, options, isWanted),
     );
     this.#prefetch = new Prefetch((request) => source.open(source, request, this.#mayFail(request)));
     this.#concurrency = concurrency;

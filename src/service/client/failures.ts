@@ -92,59 +92,45 @@ interface FailureFacts {
   readonly hint?: Hint | undefined;
 }
 
-interface ErrorDetails {
-  readonly status: number;
-  readonly requestId: string | undefined;
-}
-
 function errorOfKind(
-  { account, clock }: Service,
+  { account: { keyIsFromCommand, profile, baseUrl }, clock }: Service,
   { status, headers, redact }: FailedResponse,
   { kind, reason, body, hint }: FailureFacts,
 ): LeadsError | TransientError {
   const details = { status, requestId: requestIdIn(headers, redact) };
   const suffix = reason === undefined ? '' : `: ${reason}`;
-  const message = `the service answered ${status}${status < 300 ? ' with an error' : ''}`;
-  const ErrorOfOther = status >= 500 ? ServiceError : DataError;
-  const errors: Readonly<Record<FailureKind, () => LeadsError | TransientError>> = {
-    gateway: () => gatewayRefusal(suffix, details),
-    key: () => keyRejection(account, suffix, details),
-    'rate-limit': () => {
+  const message = `the service answered ${status}${status < 300 ? ' with an error' : ''}${suffix}`;
+  switch (kind) {
+    case 'gateway':
+      return new ServiceError(`something in front of the service refuses this machine (${status})${suffix}`, {
+        hint: 'a gateway or a bot check answered: its operator can let the address of this machine through',
+        ...details,
+      });
+    case 'key':
+      return new KeyRejectedError(`the service refused the API key (${status})${suffix}`, {
+        hint: (front) =>
+          keyIsFromCommand === true
+            ? `it is what api-key-command printed: ${front.get('api-key-command')}`
+            : front.otherKey(loginCommand(profile, baseUrl.href)),
+        ...details,
+      });
+    case 'rate-limit': {
       const text = `the service limits the rate (${status})${suffix}`;
       const failure = new ServiceError(text, { kind: 'rate-limited', ...details });
       return new TransientError(failure, askedWaitMs(headers, body, clock.now()));
-    },
-    passing: () => {
-      const failure = new ServiceError(`${message}${suffix}`, { hint, ...details });
+    }
+    case 'passing': {
+      const failure = new ServiceError(message, { hint, ...details });
       // Some services send the headers of a rate limit with every answer: only a 503 may mean them.
       const { 'retry-after': retryAfter, date } = headers;
       const [waitHeaders, waitBody] =
         status === 503 ? [headers, body] : [{ 'retry-after': retryAfter, date }, undefined];
       return new TransientError(failure, askedWaitMs(waitHeaders, waitBody, clock.now()));
-    },
-    other: () => new ErrorOfOther(`${message}${suffix}`, { hint, ...details }),
-  };
-  return errors[kind]();
+    }
+    case 'other':
+      return new (status >= 500 ? ServiceError : DataError)(message, { hint, ...details });
+  }
 }
-
-const gatewayRefusal = (suffix: string, details: ErrorDetails): ServiceError =>
-  new ServiceError(`something in front of the service refuses this machine (${details.status})${suffix}`, {
-    hint: 'a gateway or a bot check answered: its operator can let the address of this machine through',
-    ...details,
-  });
-
-const keyRejection = (
-  { keyIsFromCommand, profile, baseUrl }: Service['account'],
-  suffix: string,
-  details: ErrorDetails,
-): KeyRejectedError =>
-  new KeyRejectedError(`the service refused the API key (${details.status})${suffix}`, {
-    hint: (front) =>
-      keyIsFromCommand === true
-        ? `it is what api-key-command printed: ${front.get('api-key-command')}`
-        : front.otherKey(loginCommand(profile, baseUrl.href)),
-    ...details,
-  });
 
 const idHeaders = 'x-request-id request-id x-correlation-id x-amzn-requestid x-trace-id cf-ray'.split(' ');
 

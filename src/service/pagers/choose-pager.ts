@@ -1,6 +1,6 @@
 import { BeforePager } from './before.ts';
 import { ask, complete, continueWith, moreCounted, noList, rejectedBehind, unproven } from './pager.ts';
-import type { ListFacts, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
+import type { ListFacts, PageAnswer, Pager, PagerStep } from './pager.ts';
 import { isNamedNext } from './hints.ts';
 import { NamedPager, namedPosition } from './named.ts';
 import { untilNames } from './names.ts';
@@ -11,7 +11,7 @@ import type { RequestParams } from './request-params.ts';
 import { judgeWithoutProbes, SinglePager, tryOtherWays, type Way } from './single.ts';
 
 export function pagerFrom(params: RequestParams, facts: ListFacts, from: Position): Pager {
-  if (from.style === 'start') return new AutoPager(params, facts);
+  if (from.style === 'start') return autoPager(params, facts);
   if (from.style === 'before') return new BeforePager(from, true, from);
   if (from.style === 'url' || from.style === 'cursor' || from.isNamed === true)
     return new NamedPager(params, from);
@@ -19,29 +19,13 @@ export function pagerFrom(params: RequestParams, facts: ListFacts, from: Positio
 }
 
 /** Requests the first page, and switches to the pager that its answer, or a person's setting, speaks for. */
-class AutoPager implements Pager {
-  readonly movement = 'anchored';
-  readonly #params: RequestParams;
-  readonly #facts: ListFacts;
-
-  constructor(params: RequestParams, facts: ListFacts) {
-    this.#params = params;
-    this.#facts = facts;
-  }
-
-  first(): PageRequest {
-    return ask(start, undefined);
-  }
-
-  restarted(): Pager {
-    return new AutoPager(this.#params, this.#facts);
-  }
-
-  next(answer: PagerAnswer): PagerStep {
-    if (answer.kind === 'rejected') return rejectedBehind(answer);
-    return stepAfterFirst(this.#params, answer, this.#facts);
-  }
-}
+const autoPager = (params: RequestParams, facts: ListFacts): Pager => ({
+  movement: 'anchored',
+  first: () => ask(start, undefined),
+  restarted: () => autoPager(params, facts),
+  next: (answer) =>
+    answer.kind === 'rejected' ? rejectedBehind(answer) : stepAfterFirst(params, answer, facts),
+});
 
 function stepAfterFirst(params: RequestParams, first: PageAnswer, facts: ListFacts): PagerStep {
   const { hints } = first;

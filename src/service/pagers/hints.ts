@@ -2,6 +2,7 @@ import { isObject, valueAt, type Json, membersOf, plainName, type Member } from 
 import type { Envelope } from '../../json/page-envelope.ts';
 import type { RequestParams } from './request-params.ts';
 import * as names from './names.ts';
+import { wholeNumberIn } from './position.ts';
 
 /**
  * An answer without its leads, with their `count` and the id of the last one. `asked`: the requested address; `url`: the one that
@@ -116,7 +117,7 @@ export const isNamedNext = (next: NextHint | null | undefined): boolean =>
   next !== undefined && next !== null && !names.vagueNextNames.includes(next.plain);
 
 function wholeNumber(value: Json | undefined): number | undefined {
-  if (typeof value === 'string' && /^\d{1,15}$/.test(value.trim())) return Number(value);
+  if (typeof value === 'string') return wholeNumberIn(value.trim());
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 

@@ -14,7 +14,7 @@ import type { Movement, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep }
 import type { NextHint, PageFacts } from './hints.ts';
 import { cursorParamOf } from './names.ts';
 import { NumberedPager } from './numbered.ts';
-import { isCounting, positionKey, start, type Position } from './position.ts';
+import { isCounting, positionKey, start, wholeNumberIn, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 import { DataError } from '../../errors.ts';
 
@@ -173,7 +173,7 @@ export function namedPosition(
   const text = String(value);
   const isToken = /cursor|token/.test(plain);
   if (/^https?:\/\//i.test(text) || (!isToken && /^[/?]/.test(text))) return urlPosition(text, facts);
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  const number = wholeNumberIn(text);
   if (number !== undefined && !isToken && params.pagination !== 'cursor') {
     const kind = kindOfNumber(params, { plain, number, records, pages }, answer);
     const offset = params.offset ?? offsetName(hints.next) ?? hints.offsetField ?? 'offset';

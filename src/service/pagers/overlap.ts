@@ -38,20 +38,14 @@ export function pagesFrom(position: NumberPosition, firstPage: number): Pager {
   return new NumberedPager(counted, length).resumeAt((number - base) / length, size);
 }
 
-/** A window that is a page: its number from 0, its size, and how many places are before it. */
-interface PageWindow {
-  readonly page: number;
-  readonly limit: number;
-  readonly begin: number;
-}
-
 /**
  * Gives, of all sizes up to `largest`, the page that ends furthest, and begins at least `overlap` records before the `covered` places end. A
- * page begins at a multiple of its size, so that sizes differ in where they let it begin. `leastPage`: the smallest number allowed.
+ * page begins at a multiple of its size, so that sizes differ in where they let it begin. Pages count from 0; `leastPage`: the smallest
+ * number allowed.
  */
-export function pageWindowAfter(covered: number, largest: number, overlap = 1, leastPage = 0): PageWindow {
+export function pageWindowAfter(covered: number, largest: number, overlap = 1, leastPage = 0) {
   const latest = Math.max(0, covered - overlap);
-  let best: PageWindow = { page: 0, limit: largest, begin: 0 };
+  let best = { page: 0, limit: largest, begin: 0 };
   let end = 0;
   for (let limit = largest; limit > 0; limit -= 1) {
     const page = Math.floor(latest / limit);

@@ -5,22 +5,22 @@ import type { carriedAlong, positionSchema } from './position-schema.ts';
 /** The place where a page begins: a plain JSON value that a checkpoint stores, and at which `listLeads` continues. */
 export type Position = Readonly<z.output<typeof positionSchema>>;
 
-type LeftOut = Record<keyof typeof carriedAlong | 'window', undefined>;
-
 export type NumberPosition = Extract<Position, { readonly style: 'page' | 'offset' }>;
 
 export const start: Position = { style: 'start' };
 
+const noPlace: Record<keyof typeof carriedAlong | 'window', undefined> = {
+  size: undefined,
+  totals: undefined,
+  lacksRunBefore: undefined,
+  window: undefined,
+};
+
 /** Equal for two positions that ask for the same page: what the walk only carries along is left out. */
-export function positionKey(position: Position): string {
-  const omitted: LeftOut = {
-    size: undefined,
-    totals: undefined,
-    lacksRunBefore: undefined,
-    window: undefined,
-  };
-  return JSON.stringify({ ...position, ...omitted });
-}
+export const positionKey = (position: Position): string => JSON.stringify({ ...position, ...noPlace });
+
+export const wholeNumberIn = (text: string | null): number | undefined =>
+  text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
 /** A URL with such a parameter continues from an opaque mark: its page or offset is not the whole position. */
 const opaqueParam = /cursor|token|after|before|bookmark|scroll/i;
@@ -34,8 +34,8 @@ export function countInUrl({ searchParams }: URL) {
   if ([...searchParams.keys()].some(isMark)) return undefined;
   for (const kind of ['offset', 'page'] as const) {
     for (const param of numberParams[kind].inAddress) {
-      const text = searchParams.get(param);
-      if (text !== null && /^\d{1,15}$/.test(text)) return { kind, value: Number(text) };
+      const value = wholeNumberIn(searchParams.get(param));
+      if (value !== undefined) return { kind, value };
     }
   }
   return undefined;

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { parsePointer, type Json } from '../../json/exact.ts';
 import { LeadReader } from '../../json/lead-reader.ts';
-import { countInUrl } from './position.ts';
+import { countInUrl, wholeNumberIn } from './position.ts';
 import { numberParams, untilNames } from './names.ts';
 import { ConfigError } from '../../errors.ts';
 
@@ -52,7 +52,7 @@ export function requestParamsOf(
     page: params.page ?? page ?? 'page',
     before: params.before ?? undefined,
     offset: params.offset ?? offset,
-    firstPage: page === undefined ? 1 : (wholeNumber(url.searchParams.get(page)) ?? 1),
+    firstPage: page === undefined ? 1 : (wholeNumberIn(url.searchParams.get(page)) ?? 1),
     pagination: dialect.pagination ?? 'auto',
     items: pointer(dialect.items, 'api.items', '/data/leads'),
     leads: new LeadReader(pointer(dialect.item, 'api.item', '/node'), dialect.id),
@@ -65,9 +65,6 @@ export function requestParamsOf(
     dateFormat: dialect.dateFormat ?? 'iso',
   };
 }
-
-const wholeNumber = (text: string | null): number | undefined =>
-  text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
 function pointer(text: string | undefined, key: string, example: string): readonly string[] | 'auto' {
   if (text === undefined || text === 'auto') return 'auto';

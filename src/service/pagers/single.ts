@@ -33,9 +33,8 @@ export type Way = 'page' | 'offset' | 'older' | 'after' | 'limit' | 'time';
 
 const allWays: readonly Way[] = ['page', 'offset', 'older', 'after', 'limit', 'time'];
 
-/** Requests after a page that names no next one; a few more where the service was seen to react, or says that there is more. */
-const mostProbes = 6;
-const mostProbesForMore = 10;
+/** Requests after a page that names no next one. */
+const mostProbes = 10;
 /** Leads on a page that cannot all arrive between two requests. */
 const fewestUnmoved = 3;
 const mostRestarts = 2;
@@ -60,7 +59,6 @@ export const tryOtherWays =
  * - `#first`: the first page, with which the answer to every probe is compared
  * - `#search`: the ways, one after another; it yields the next probe, is sent its answer, and returns the step that ends the search
  * - `#untried`: the ways after the one that is being tried, for the pager that is switched to as well
- * - `#hasReacted`: some answer was not the first page once more, so that the service reads some parameter
  * - `#hasMoved`: the first page came once more with other leads, or fewer
  * - `#goesFurther`: an answer that is not the first page held a lead that the first page lacks
  */
@@ -74,7 +72,6 @@ export class SinglePager implements Pager {
   #first: PageAnswer | undefined;
   #search: Search<PagerStep> | undefined;
   #probes = 0;
-  #hasReacted = false;
   #hasMoved = false;
   #goesFurther = false;
 
@@ -107,16 +104,14 @@ export class SinglePager implements Pager {
     this.#search ??= this.#tryAll(first);
     const { value, done } = this.#search.next(answer);
     if (done === true) return this.#unlessMoved(value);
-    const isWorthMore = this.#hasReacted || first.hints.hasMore === true;
     this.#probes += 1;
-    if (this.#probes > (isWorthMore ? mostProbesForMore : mostProbes))
+    if (this.#probes > mostProbes)
       return this.#unlessMoved(judgeLonePage(first, this.#facts, this.#limitEffect));
     return value;
   }
 
   #record(answer: PagerAnswer, first: PageAnswer): void {
     const isRepeated = answer.kind === 'answer' && isFirstAgain(answer, first);
-    this.#hasReacted ||= !isRepeated;
     if (answer.kind === 'rejected') return;
     this.#limitEffect.record(answer, first);
     const isKnown = answer.head.every((record) => this.#isMet(record));
@@ -126,7 +121,6 @@ export class SinglePager implements Pager {
   }
 
   *#tryAll(first: PageAnswer): Search<PagerStep> {
-    this.#limitEffect.total = first.hints.total;
     const ways = this.#sortedWays(first);
     for (const [i, way] of ways.entries()) {
       this.#untried = ways.slice(i + 1);
@@ -330,7 +324,7 @@ function isFirstAgain({ head }: PageAnswer, first: PageAnswer): boolean {
  * - `isHonoured`: as many leads came, under the name that was also sent with the first page; `isHonouredBySome`: under some name
  * - `shorterSaysMore`: a shorter page says that there is more; the first page does not, so that it is the end of the list
  * - `isTotalOfPage`: the total became smaller with the page; `isTotalOfList`: it stayed the same
- * - `total`: the largest total that came
+ * - `total`: the largest total that came, if a shorter page told one
  */
 class LimitEffect {
   isHonouredBySome = false;
@@ -348,9 +342,10 @@ class LimitEffect {
     this.isIgnored ||= count === first.facts.count;
     if (count !== limit) return;
     const { hasMore, next, total, links } = answer.hints;
-    this.isTotalOfPage ||= total !== undefined && this.total !== undefined && total < this.total;
-    this.isTotalOfList ||= total !== undefined && total === this.total;
-    if (total !== undefined) this.total = Math.max(total, this.total ?? 0);
+    const largest = this.total ?? first.hints.total;
+    this.isTotalOfPage ||= total !== undefined && largest !== undefined && total < largest;
+    this.isTotalOfList ||= total !== undefined && total === largest;
+    if (total !== undefined) this.total = Math.max(total, largest ?? 0);
     if (!isSame(answer.head[0], first.head[0])) return;
     this.isHonouredBySome = true;
     this.isHonoured ||= limitNames === undefined;
@@ -363,22 +358,19 @@ const isRound = (count: number): boolean => count % 10 === 0 || count % 16 === 0
 
 export const judgeWithoutProbes =
   (facts: ListFacts) =>
-  (first: PageAnswer): PagerStep => {
-    const effect = new LimitEffect();
-    effect.total = first.hints.total;
-    return judgeLonePage(first, facts, effect);
-  };
+  (first: PageAnswer): PagerStep =>
+    judgeLonePage(first, facts, new LimitEffect());
 
 /**
  * Decides whether a page that nothing leads past is everything. What the service says against it comes first, then what it says for
  * it, then what shows that the page is not cut. Otherwise it may be cut, and the walk is not proven complete.
  */
 function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect): PagerStep {
-  const { hasMore, pages = 1, pageSize } = first.hints;
+  const { hasMore, pages = 1, pageSize, total: firstTotal = 0 } = first.hints;
   const { count } = first.facts;
   const { limit = 0 } = first.request;
   const { isFiltered } = facts;
-  const { total = 0 } = effect;
+  const { total = firstTotal } = effect;
   if (hasMore === true) return unproven('the service says that there is more, and no parameter leads there');
   if (pages > 1) return nothingNew;
   // A total may count what a filter leaves out.
