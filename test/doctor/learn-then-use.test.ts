@@ -1,8 +1,92 @@
 import { describe, expect, it } from 'vitest';
 import { leads as run } from '../support/run.ts';
-import { scripted } from '../support/service.ts';
-import { type Lead, leadsOf, type ListingService, listingServices } from './listing-services.ts';
+import { scripted, sendJson } from '../support/service.ts';
 import { diagnose } from './support.ts';
+
+interface Lead {
+  readonly id: string;
+  readonly category: string;
+  readonly createdAt: string;
+}
+
+interface ListingService {
+  readonly name: string;
+  /** Nothing in its answers proves that one page is all: only a person can say so. */
+  readonly isLone?: true;
+  readonly answer: (leads: readonly Lead[], query: URLSearchParams) => unknown;
+}
+
+const leadsOf = (count: number): Lead[] =>
+  Array.from({ length: count }, (_, i) => ({
+    id: `lead_${String(i).padStart(4, '0')}`,
+    category: ['solar', 'roofing'][i % 2] ?? '',
+    createdAt: new Date(Date.UTC(2026, 0, 1) + i * 3_600_000).toISOString(),
+  }));
+
+const numberIn = (query: URLSearchParams, name: string, otherwise: number): number =>
+  Number(query.get(name) ?? otherwise);
+const newestFirst = (leads: readonly Lead[]): Lead[] => leads.toReversed();
+const ofCategory = (leads: readonly Lead[], query: URLSearchParams): readonly Lead[] => {
+  const wanted = query.get('category');
+  return wanted === null ? leads : leads.filter(({ category }) => category === wanted);
+};
+const dayOf = (time: string | null): number => Date.parse(`${(time ?? '').slice(0, 10)}T00:00:00Z`);
+
+const pageOf = (leads: readonly Lead[], query: URLSearchParams, start: number) => ({
+  data: leads.slice(start, start + Math.min(100, numberIn(query, 'limit', 20))),
+});
+
+/** Services that filter, each as a function of the leads that it holds. How services page is in `test/services/`. */
+const services: readonly ListingService[] = [
+  {
+    name: 'all at once, with a filter by category',
+    isLone: true,
+    answer: (leads, query) => ({ data: ofCategory(leads, query) }),
+  },
+  {
+    isLone: true,
+    name: 'the newest 100 alone, with a filter by category before the cut',
+    answer: (leads, query) => ({ data: ofCategory(newestFirst(leads), query).slice(0, 100) }),
+  },
+  {
+    name: 'a date filter that also brings archived leads',
+    isLone: true,
+    answer: (leads, query) => {
+      const since = query.get('since');
+      const found = leads.filter(({ createdAt }) => !(Date.parse(createdAt) < Date.parse(since ?? '')));
+      return { data: since === null ? newestFirst(leads).slice(0, 40) : newestFirst(found) };
+    },
+  },
+  {
+    name: 'a date filter that is ignored',
+    answer: (leads, query) => {
+      const [page, size] = [numberIn(query, 'page', 1), Math.min(100, numberIn(query, 'limit', 20))];
+      const { data } = pageOf(newestFirst(leads), query, (page - 1) * size);
+      return { data, page, total_pages: Math.ceil(leads.length / size) };
+    },
+  },
+  {
+    name: 'a date filter widened to whole days',
+    answer: (leads, query) => {
+      const [since, until] = [dayOf(query.get('from')), dayOf(query.get('to'))];
+      const found = leads.filter(({ createdAt }) => {
+        const time = Date.parse(createdAt);
+        return !(time < since) && !(time >= until + 86_400_000);
+      });
+      return pageOf(found, query, numberIn(query, 'offset', 0));
+    },
+  },
+  {
+    name: 'a date filter by the day of the update, a field that no lead shows',
+    answer: (leads, query) => {
+      const since = Date.parse(query.get('since') ?? '');
+      const found = leads.filter(
+        ({ createdAt }, i) => !(Date.parse(createdAt) + (i % 7 === 3 ? 3e9 : 0) < since),
+      );
+      return pageOf(found, query, numberIn(query, 'offset', 0));
+    },
+  },
+];
 
 /**
  * How an export ended beside the truth. `said`: leads are missing, and exit 6 or a note under `-q` says that they may be;
@@ -14,9 +98,7 @@ type Outcome = 'complete' | 'said' | 'lost' | 'alarm';
 async function learnThenUse({ answer }: ListingService, learntAt: number, usedAt: readonly number[]) {
   let held: readonly Lead[] = leadsOf(learntAt);
   const service = await scripted((request, response) => {
-    const url = new URL(request.url ?? '/', `http://${request.headers.host ?? ''}`);
-    const { headers, body } = answer(held, url.searchParams, url);
-    response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+    sendJson(response, answer(held, new URL(request.url ?? '/', 'http://localhost').searchParams));
   });
   const { home, dialect } = await diagnose(service, '--learn');
   const requests = service.requests.length;
@@ -46,7 +128,7 @@ async function learnThenUse({ answer }: ListingService, learntAt: number, usedAt
   return { dialect, requests, usesThat };
 }
 
-const named = listingServices.map((service) => [service.name, service] as const);
+const named = services.map((service) => [service.name, service] as const);
 
 describe('a dialect that doctor --learn wrote', () => {
   it.each(named)('loses nothing in silence when the list has grown: %s', async (_name, service) => {
