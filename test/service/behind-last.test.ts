@@ -54,14 +54,6 @@ const before =
   };
 
 describe('a list that goes on behind the id of its last lead', () => {
-  it.each(['before', 'before_id', 'after', 'after_id', 'last_id'])('is read by %s', async (name) => {
-    const leads = leadsOf(95, 1);
-    await open(behindId(leads, name), 30);
-    const { ids, completion } = await walk(service);
-    expect(ids).toEqual(idsOf(leads));
-    expect(completion).toEqual({ kind: 'complete', evidence: 'nothing-behind' });
-  });
-
   it('is complete where nothing is behind a full page, and that is told from a filter that nothing passes', async () => {
     const leads = leadsOf(50, 1);
     await open(behindId(leads, 'before'), 50);

@@ -27,29 +27,6 @@ const refuse = (response: ServerResponse, status: number): unknown =>
   response.writeHead(status).end('{"error":"invalid","message":"no"}').statusCode;
 
 const all = 243;
-const silentCaps = [5, 12, 15, 24, 30, 36, 40, 48, 60, 64, 75, 80, 99, 120, 125, 128, 150];
-
-describe('a service that says nothing and caps its pages is read to its end', () => {
-  const positions: Readonly<Record<string, (query: URLSearchParams, cap: number) => number>> = {
-    'page number': (query, cap) => (numberIn(query, 'page', 1) - 1) * cap,
-    'page number from 0': (query, cap) => numberIn(query, 'page', 0) * cap,
-    offset: (query) => numberIn(query, 'offset', 0),
-    'the last id': (query) => Number(query.get('starting_after')?.slice(1) ?? -1) + 1,
-  };
-  const rows = Object.keys(positions).flatMap((position) => silentCaps.map((cap) => ({ position, cap })));
-
-  it.each(rows)('by $position, $cap at a time', async ({ position, cap }) => {
-    const start = positions[position];
-    const { ids, completion } = await walked(({ query }) => {
-      const size = Math.min(cap, numberIn(query, 'limit', cap));
-      const from = start?.(query, size) ?? 0;
-      return { leads: leads(from, Math.min(from + size, all)) };
-    });
-    expect(ids).toEqual(names(0, all));
-    expect(completion).toEqual({ kind: 'complete', evidence: 'nothing-behind' });
-  });
-});
-
 const accepting = { acceptUnproven: () => undefined };
 
 describe('the probes', () => {
@@ -115,13 +92,6 @@ const skipped =
     const offset = numberIn(query, param, 0);
     return { data: leads(offset, Math.min(offset + 50, all)), ...also(offset, offset + 50 >= all) };
   };
-const byToken =
-  (also: (token: string | null) => object, param = 'cursor'): Reply =>
-  ({ query }) => {
-    const offset = Number((query.get(param) ?? 't0').slice(1));
-    const next = offset + 50 < all ? `t${offset + 50}` : null;
-    return { data: leads(offset, Math.min(offset + 50, all)), ...also(next) };
-  };
 const byId =
   (also: (more: boolean) => object): Reply =>
   ({ query }) => {
@@ -130,24 +100,9 @@ const byId =
   };
 
 const signals: readonly { readonly signal: string; readonly reply: Reply }[] = [
-  { signal: 'next: {"page": 2}', reply: paged((page, last) => ({ next: last ? null : { page: page + 1 } })) },
-  {
-    signal: 'next: {"page": 2, "limit": 50}',
-    reply: paged((page, last) => ({ next: last ? null : { page: page + 1, limit: 50 } })),
-  },
   {
     signal: 'links.next.offset',
     reply: skipped((offset, last) => ({ links: { next: last ? null : { offset: offset + 50 } } })),
-  },
-  { signal: 'info.more_records', reply: paged((page, last) => ({ info: { page, more_records: !last } })) },
-  {
-    signal: 'additional_data.pagination',
-    reply: skipped((start, last) => {
-      const more = last ? {} : { next_start: start + 50 };
-      return {
-        additional_data: { pagination: { start, limit: 50, more_items_in_collection: !last, ...more } },
-      };
-    }, 'start'),
   },
   {
     signal: 'links as a list',
@@ -156,25 +111,8 @@ const signals: readonly { readonly signal: string; readonly reply: Reply }[] = [
     })),
   },
   { signal: 'last: false', reply: paged((number, last) => ({ number, last })) },
-  {
-    signal: 'done: false with a next URL',
-    reply: byToken((token) => ({
-      done: token === null,
-      nextRecordsUrl: token === null ? null : `/api/leads?cursor=${token}`,
-    })),
-  },
-  {
-    signal: 'isTruncated',
-    reply: byToken((token) => ({ isTruncated: token !== null, nextToken: token }), 'nextToken'),
-  },
   { signal: 'has_more: "true"', reply: byId((more) => ({ has_more: String(more) })) },
   { signal: 'has_more: 1', reply: byId((more) => ({ has_more: more ? 1 : 0 })) },
-  {
-    signal: 'nextPageToken',
-    reply: byToken((token) => (token === null ? {} : { nextPageToken: token }), 'pageToken'),
-  },
-  { signal: 'next_token', reply: byToken((next_token) => ({ next_token }), 'next_token') },
-  { signal: 'skip instead of offset', reply: skipped((skip) => ({ skip, total: all }), 'skip') },
   { signal: 'a page number from 0', reply: paged((page) => ({ page, total: all }), 'page', 0) },
 ];
 
@@ -185,29 +123,11 @@ describe('a signal is understood:', () => {
     expect(completion?.kind).toBe('complete');
   });
 
-  it.each([
-    ['X-Next-Cursor', (page: number, last: boolean) => ({ 'x-next-cursor': last ? '' : `c${page + 1}` })],
-    [
-      'X-Next-Page',
-      (page: number, last: boolean) => ({
-        'x-next-page': last ? '' : String(page + 1),
-        'x-page': String(page),
-      }),
-    ],
-    ['X-Total-Count', () => ({ 'x-total-count': String(all) })],
-    [
-      'Content-Range',
-      (page: number) => ({ 'content-range': `leads ${page * 50 - 50}-${page * 50 - 1}/${all}` }),
-    ],
-    [
-      'Link with single quotes',
-      (page: number, last: boolean): Record<string, string> =>
-        last ? {} : { link: `</api/leads?page=${page + 1}>; rel='next'` },
-    ],
-  ])('the header %s', async (_, headers) => {
+  it('a Link header with single quotes', async () => {
     const { ids, completion } = await walked(({ query, response }) => {
-      const page = Number(query.get('cursor')?.slice(1) ?? query.get('page') ?? 1);
-      sendJson(response, leads(page * 50 - 50, Math.min(page * 50, all)), headers(page, page >= 5));
+      const page = numberIn(query, 'page', 1);
+      const link = page >= 5 ? {} : { link: `</api/leads?page=${page + 1}>; rel='next'` };
+      sendJson(response, leads(page * 50 - 50, Math.min(page * 50, all)), link);
       return undefined;
     });
     expect(ids).toEqual(names(0, all));
@@ -340,14 +260,6 @@ describe('an end that is one is no failure:', () => {
       name: `the end marker ${JSON.stringify(marker)}`,
       reply: paged((page, last) => ({ next_page: last ? marker : page + 1 })),
     })),
-    ...[204, 404].map((status) => {
-      const reply: Reply = ({ query, response }) => {
-        const page = numberIn(query, 'page', 1);
-        if (page <= 5) return { data: leads(page * 50 - 50, Math.min(page * 50, all)), page };
-        return status === 204 ? response.writeHead(204).end().statusCode : refuse(response, status);
-      };
-      return { name: `${status} behind the last page`, reply };
-    }),
     {
       name: '400 behind a page that is shorter than the others',
       reply: ({ query, response }) => {
@@ -362,19 +274,5 @@ describe('an end that is one is no failure:', () => {
     const { ids, completion } = await walked(reply);
     expect(ids).toEqual(names(0, all));
     expect(completion?.kind).toBe('complete');
-  });
-
-  it('a new lead stands in front of every page', async () => {
-    for (const param of ['page', 'offset']) {
-      const { ids } = await walked(({ query, nth }) => {
-        const list = names(-nth, all);
-        const at = param === 'page' ? (numberIn(query, 'page', 1) - 1) * 20 : numberIn(query, 'offset', 0);
-        return {
-          data: list.slice(at, at + 20).map((id) => ({ id })),
-          [param]: param === 'page' ? at / 20 + 1 : at,
-        };
-      });
-      expect(ids).toEqual(expect.arrayContaining(names(0, all)));
-    }
   });
 });

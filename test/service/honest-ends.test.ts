@@ -68,11 +68,7 @@ describe('an answer without a list', () => {
     ['204', (response) => void response.writeHead(204).end()],
   ];
 
-  it.each(nothing)('%s is an end behind a page, and where a list was seen before', async (_, none) => {
-    const behind = await endOf(({ query, response }) =>
-      query.get('page') === '2' ? none(response) : { data: leads(0, 25), page: 1, per_page: 25 },
-    );
-    expect([behind.ids, behind.end]).toEqual([25, 'nothing-behind']);
+  it.each(nothing)('%s is an end where a list was seen before', async (_, none) => {
     const known = await endOf(({ response }) => none(response), {}, { isKnownList: true });
     expect([known.ids, known.end]).toEqual([0, 'empty']);
   });
@@ -110,30 +106,6 @@ describe('an answer without a list', () => {
 });
 
 describe('the headers of an answer', () => {
-  const paged =
-    (headers: (page: number) => Record<string, string>, size = 20) =>
-    ({ query, response }: Asked): void => {
-      const page = Number(query.get('page') ?? 1);
-      answer(response, headers(page), leads((page - 1) * size, Math.min(page * size, 50)));
-    };
-
-  it.each<readonly [string, Record<string, string>]>([
-    ['WordPress', { 'X-WP-Total': '50', 'X-WP-TotalPages': '3' }],
-    ['X-Total-Pages', { 'X-Total-Pages': '3' }],
-    ['X-WP-Total alone', { 'X-WP-Total': '50' }],
-  ])('count pages and leads: %s', async (_, headers) => {
-    const { ids, end, requests } = await endOf(paged(() => headers));
-    expect([ids, end]).toEqual([50, expect.stringMatching(/total|nothing-behind/)]);
-    expect(requests.filter((request) => request.includes('page=4'))).toEqual([]);
-  });
-
-  it('name the range of a 206, which reaches to the end', async () => {
-    const whole = await endOf(({ response }) =>
-      answer(response, { 'content-range': 'items 0-24/25' }, leads(0, 25), 206),
-    );
-    expect([whole.ids, whole.end, whole.requests.length]).toEqual([25, 'explicit-end', 1]);
-  });
-
   it('link to the next page also where another parameter holds a comma or a bracket', async () => {
     const { ids, end } = await endOf(({ query, response }) => {
       const page = Number(query.get('page') ?? 1);
@@ -142,28 +114,6 @@ describe('the headers of an answer', () => {
       answer(response, { link: page < 3 ? `${first}, ${next}` : first }, leads(page * 20, page * 20 + 20));
     });
     expect([ids, end]).toEqual([60, 'explicit-end']);
-  });
-});
-
-describe('a total', () => {
-  const page = (query: URLSearchParams): number => Number(query.get('page') ?? 1);
-
-  it('that is reached by a full page is an end where the page behind it is rejected', async () => {
-    const { ids, end } = await endOf(({ query, response }) => {
-      const number = page(query);
-      const headers = { 'X-WP-Total': '100', 'X-WP-TotalPages': '10' };
-      if (number > 10) answer(response, {}, { code: 'rest_post_invalid_page_number' }, 400);
-      else answer(response, headers, leads(number * 10 - 10, number * 10));
-    });
-    expect([ids, end]).toEqual([100, 'nothing-behind']);
-  });
-
-  it('that is the length of its page is no objection behind the last one', async () => {
-    const { ids, end } = await endOf(({ query }) => {
-      const data = leads(page(query) * 25 - 25, Math.min(page(query) * 25, 60));
-      return { data, total: data.length };
-    });
-    expect([ids, end]).toEqual([60, 'nothing-behind']);
   });
 });
 
@@ -209,16 +159,6 @@ describe('a next page that is named on every page, for ever', () => {
 
   it.each<[string, (request: Asked) => unknown]>([
     ['a URL of the body', ({ query }) => ({ data: pageOf(query), links: { next: next(query) } })],
-    [
-      'a Link header',
-      ({ query, response }) => {
-        answer(response, { link: `<${next(query)}>; rel="next"` }, pageOf(query));
-      },
-    ],
-    [
-      'a URL with an offset',
-      ({ query }) => ({ data: partsOf(query), next: `/api/leads?offset=${number(query, 'offset', 0) + 25}` }),
-    ],
     ['a number', ({ query }) => ({ data: pageOf(query), next_page: number(query, 'page', 1) + 1 })],
     ['an offset', ({ query }) => ({ data: partsOf(query), next_offset: number(query, 'offset', 0) + 25 })],
   ])('by %s, is no more asked for behind a few empty ones', async (_, reply) => {

@@ -65,13 +65,6 @@ const rows: readonly Row[] = [
     hint: 'its operator must renew it',
   },
   {
-    name: 'a certificate that has expired of an authority that is known',
-    server: () => https(expired),
-    authority: expired.authority,
-    says: 'its certificate has expired',
-    hint: 'its operator must renew it',
-  },
-  {
     name: 'a certificate that is not valid yet',
     server: () => https(early),
     says: 'its certificate is not valid yet',
