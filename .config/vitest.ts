@@ -1,18 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
-
-const shared = {
-  environment: 'node',
-  pool: 'forks',
-  // Loading the modules takes much of a file's time, and no test changes modules that the next file in its process uses.
-  isolate: false,
-  hookTimeout: 60_000,
-  // .ci/run runs thousands of tests four times, so there a test must fail twice in a row. Elsewhere the first failure counts.
-  retry: process.env['CI'] === undefined ? 0 : 1,
-  // A busy machine must not fail a test that waits for something observable.
-  expect: { poll: { timeout: 15_000, interval: 20 } },
-} as const;
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { BaseSequencer, type ProjectConfig, type TestSpecification } from 'vitest/node';
 
 /**
  * The tests that `npm test` leaves to `npm run prove`, since they take long or need more: rows of long tables, random inputs,
@@ -56,6 +44,26 @@ class LongestFirst extends BaseSequencer {
 const onDemand = 'test/support/postgres/on-demand.ts';
 const setup = ['test/support/temporary.ts', 'test/support/build.ts'];
 
+/** What the projects have in common, with `settings` of one of them in its place. */
+const project = (name: string, settings: ProjectConfig): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    environment: 'node',
+    pool: 'forks',
+    // Loading the modules takes much of a file's time, and no test changes modules that the next file in its process uses.
+    isolate: false,
+    globalSetup: setup,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // .ci/run runs thousands of tests four times, so there a test must fail twice in a row. Elsewhere the first failure counts.
+    retry: process.env['CI'] === undefined ? 0 : 1,
+    // A busy machine must not fail a test that waits for something observable.
+    expect: { poll: { timeout: 15_000, interval: 20 } },
+    name,
+    ...settings,
+  },
+});
+
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   define: {
@@ -71,67 +79,38 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     projects: [
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'unit',
-          globalSetup: setup,
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/{bench,browser,oracles,hosts}/**', ...proofs],
-          testTimeout: 30_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'prove',
-          globalSetup: [...setup, onDemand],
-          include: [...proofs, ...onBothDatabases],
-          testTimeout: 1_800_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'browser',
-          // Of ten tabs that are loaded at once, one may get no answer from the browser's network for a while.
-          retry: process.env['CI'] === undefined ? 0 : 2,
-          include: ['test/browser/*.test.ts'],
-          globalSetup: ['test/browser/support/start-chromium.ts', ...setup],
-          // The files share one browser, in which times are measured: more at once would only wait for its cores.
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
-          testTimeout: 60_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'oracles',
-          // Its tests put real libraries in the place of what other tests have instead.
-          isolate: true,
-          include: ['test/oracles/*.test.ts'],
-          globalSetup: setup,
-          testTimeout: 30_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'bench',
-          isolate: true,
-          retry: 0,
-          include: ['test/bench/**/*.bench.ts'],
-          globalSetup: [...setup, onDemand],
-          fileParallelism: false,
-          testTimeout: 1_800_000,
-        },
-      },
+      project('unit', {
+        include: ['test/**/*.test.ts'],
+        exclude: ['test/{bench,browser,oracles,hosts}/**', ...proofs],
+      }),
+      project('prove', {
+        globalSetup: [...setup, onDemand],
+        include: [...proofs, ...onBothDatabases],
+        testTimeout: 1_800_000,
+      }),
+      project('browser', {
+        // Of ten tabs that are loaded at once, one may get no answer from the browser's network for a while.
+        retry: process.env['CI'] === undefined ? 0 : 2,
+        include: ['test/browser/*.test.ts'],
+        globalSetup: ['test/browser/support/start-chromium.ts', ...setup],
+        // The files share one browser, in which times are measured: more at once would only wait for its cores.
+        maxWorkers: 2,
+        sequence: { groupOrder: 1 },
+        testTimeout: 60_000,
+      }),
+      project('oracles', {
+        // Its tests put real libraries in the place of what other tests have instead.
+        isolate: true,
+        include: ['test/oracles/*.test.ts'],
+      }),
+      project('bench', {
+        isolate: true,
+        retry: 0,
+        include: ['test/bench/**/*.bench.ts'],
+        globalSetup: [...setup, onDemand],
+        fileParallelism: false,
+        testTimeout: 1_800_000,
+      }),
     ],
   },
 });
