@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { InterruptedError } from '../../src/errors.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads, type LiveRun, startLeads } from '../support/run.ts';
-import { ScriptedReceiver } from '../support/scripted-receiver.ts';
+import { scriptedReceiver } from '../support/scripted-service.ts';
 
 const running: LiveRun[] = [];
 afterEach(async () => {
@@ -153,7 +153,7 @@ test('a key from the environment is one word', async () => {
 });
 
 test('--verbose shows every request and attempt, without the key', async () => {
-  const ok = await new ScriptedReceiver(() => 200).open();
+  const ok = await scriptedReceiver(() => 200);
   const run = startLeads([
     'sandbox',
     '--port',
@@ -178,7 +178,7 @@ test('--verbose shows every request and attempt, without the key', async () => {
 });
 
 test('a webhook that acknowledges nothing is named at once, with the reason, and once for each reason', async () => {
-  const rejecting = await new ScriptedReceiver((_, count) => (count === 1 ? undefined : 401)).open();
+  const rejecting = await scriptedReceiver((_, count) => (count === 1 ? undefined : 401));
   const run = startLeads([
     ...['sandbox', '--port', '0', '--leads', '5', '--token', 'tok-en-of-the-test', '--retry', 'none'],
     ...['--webhook', rejecting.url],
@@ -201,7 +201,7 @@ test('a webhook that acknowledges nothing is named at once, with the reason, and
 });
 
 test('a webhook that acknowledges a forgery is named, once for each kind', async () => {
-  const blind = await new ScriptedReceiver(() => 200).open();
+  const blind = await scriptedReceiver(() => 200);
   const run = startLeads([
     ...['sandbox', '--port', '0', '--leads', '5', '--scheme', 'stripe', '--secret', 'octo-of-the-test'],
     ...['--webhook', blind.url, '--delivery-faults', 'badSignature=100%', '--json'],
@@ -230,9 +230,9 @@ test('a lead is tried for more than an hour while its receiver is not started ye
 });
 
 test('a webhook that has acknowledged a lead is not noted, whatever is forged, dropped or fails later', async () => {
-  const working = await new ScriptedReceiver((request, count) =>
+  const working = await scriptedReceiver((request, count) =>
     request.headers['x-webhook-token'] !== 'tok-en-of-the-test' ? 401 : count > 12 ? 500 : 200,
-  ).open();
+  );
   const run = startLeads([
     ...['sandbox', '--port', '0', '--leads', '40', '--token', 'tok-en-of-the-test', '--retry', 'none'],
     ...['--webhook', working.url],

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { secretsIn, withHiddenSecrets } from '../../src/config/extra-headers.ts';
 import { createClient } from '../../src/library/client.ts';
 import { freshHome, leads, type RunOptions } from '../support/run.ts';
-import { type ScriptedService, scriptedService } from '../support/scripted-service.ts';
+import { scriptedService, type ScriptedService } from '../support/scripted-service.ts';
 
 const token = 'tenant-credential-0001';
 let service: ScriptedService;

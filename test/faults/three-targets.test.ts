@@ -22,7 +22,7 @@ import { freePort } from '../support/free-port.ts';
 import { authorityOf, type ListenProcess, listenProcess } from '../support/listen-process.ts';
 import { mountedDisk } from '../support/mounted-disk.ts';
 import { freshHome } from '../support/run.ts';
-import { ScriptedReceiver } from '../support/scripted-receiver.ts';
+import { scriptedReceiver } from '../support/scripted-service.ts';
 import { until } from '../support/until.ts';
 import { startSender } from './retrying-sender.ts';
 
@@ -93,10 +93,10 @@ it('promise 3: what was acknowledged reaches each of three targets that break fo
   const file = new RotatedFile(root);
   const filler = join(root, 'filler');
   let isAppBroken = false;
-  const app = await new ScriptedReceiver((_, count) => {
+  const app = await scriptedReceiver((_, count) => {
     if (!isAppBroken) return 200;
     return count % 2 === 0 ? 503 : undefined;
-  }).open();
+  });
   clean.push(() => void app.close());
   const home = freshHome();
   const commandFile = join(home, 'command.ndjson');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { tokenHeader, type WireInbox, type WireProblem } from '../../src/inspect/wire.ts';
 import { arrivalOf } from '../inbox/support.ts';
 import { FakeClock } from '../support/clock.ts';
-import { ScriptedReceiver } from '../support/scripted-receiver.ts';
+import { scriptedReceiver } from '../support/scripted-service.ts';
 import { openWire, statuses } from '../support/wire.ts';
 import { inspect, type Inspected, post, send, targetAt } from './support.ts';
 
@@ -177,7 +177,7 @@ describe('the page over the inbox, attacked', () => {
 
 describe('replay, attacked', () => {
   const open = async () => {
-    const app = await new ScriptedReceiver(() => 200).open();
+    const app = await scriptedReceiver(() => 200);
     const page = await inspect({ targets: [targetAt(app.url)] });
     await page.inbox.take([arrivalOf({ id: 'a' })]);
     const target = `forward ${app.url}`;
@@ -229,7 +229,7 @@ describe('replay, attacked', () => {
 
   it('goes to named targets only', async () => {
     const { app, page, asked } = await open();
-    const elsewhere = await new ScriptedReceiver(() => 200).open();
+    const elsewhere = await scriptedReceiver(() => 200);
     for (const target of [
       `forward ${elsewhere.url}`,
       elsewhere.url,

@@ -8,7 +8,7 @@ import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { arrivalOf, deliveryOf, freshFile } from '../inbox/support.ts';
 import { FakeClock } from '../support/clock.ts';
-import { ScriptedReceiver } from '../support/scripted-receiver.ts';
+import { scriptedReceiver, type ScriptedReceiver } from '../support/scripted-service.ts';
 import { inspect, type Inspected, targetAt } from './support.ts';
 
 const apps: ScriptedReceiver[] = [];
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 async function appThat(answer: (count: number) => number | undefined = () => 200): Promise<ScriptedReceiver> {
-  const app = await new ScriptedReceiver((_, count) => answer(count)).open();
+  const app = await scriptedReceiver((_, count) => answer(count));
   apps.push(app);
   return app;
 }

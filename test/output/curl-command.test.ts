@@ -2,7 +2,7 @@ import { execa } from 'execa';
 import { afterEach, expect, test } from 'vitest';
 import { type CurlRequest, curlCommand, withVariables } from '../../src/output/curl-command.ts';
 import { Secret } from '../../src/secret.ts';
-import { ScriptedReceiver } from '../support/scripted-receiver.ts';
+import { scriptedReceiver } from '../support/scripted-service.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -14,7 +14,7 @@ const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('lat
 
 /** What a receiver gets when the command is run by bash, with the secret in its variable. */
 async function pasted(request: Partial<CurlRequest>) {
-  const receiver = await new ScriptedReceiver(() => 200).open();
+  const receiver = await scriptedReceiver(() => 200);
   closers.push(() => receiver.close());
   const secrets = [{ secret, variable: 'LEADS_WEBHOOK_TOKEN' as const }];
   const url = receiver.url + (request.url ?? '');

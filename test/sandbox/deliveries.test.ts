@@ -9,7 +9,11 @@ import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import type { Key, Scheme } from '../../src/webhook/scheme.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { FakeClock } from '../support/clock.ts';
-import { type ReceivedRequest, ScriptedReceiver } from '../support/scripted-receiver.ts';
+import {
+  scriptedReceiver,
+  type ScriptedReceiver,
+  type ReceivedRequest,
+} from '../support/scripted-service.ts';
 
 const secrets: Record<string, string> = {
   token: 'a-shared-token',
@@ -21,8 +25,8 @@ afterEach(async () => {
   for (const opened of closers.splice(0)) await opened.close();
 });
 
-async function receiver(...args: ConstructorParameters<typeof ScriptedReceiver>): Promise<ScriptedReceiver> {
-  const opened = await new ScriptedReceiver(...args).open();
+async function receiver(...args: Parameters<typeof scriptedReceiver>): Promise<ScriptedReceiver> {
+  const opened = await scriptedReceiver(...args);
   closers.push(opened);
   return opened;
 }

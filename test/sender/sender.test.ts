@@ -6,7 +6,7 @@ import { type Attempt, createSender, fixedWaits, type Sender } from '../../src/s
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { FakeClock } from '../support/clock.ts';
-import { ScriptedReceiver } from '../support/scripted-receiver.ts';
+import { scriptedReceiver, type ScriptedReceiver } from '../support/scripted-service.ts';
 
 const scheme = schemeNamed('standard-webhooks');
 const key = scheme.key(new Secret('whsec_c2VjcmV0IG9mIHRoZSBzYW5kYm94IHRlc3Rz'));
@@ -18,9 +18,9 @@ afterEach(async () => {
 });
 
 async function receiver(
-  ...args: ConstructorParameters<typeof ScriptedReceiver>
+  ...args: Parameters<typeof scriptedReceiver>
 ): Promise<{ receiver: ScriptedReceiver; delivery: OutgoingDelivery }> {
-  const opened = await new ScriptedReceiver(...args).open();
+  const opened = await scriptedReceiver(...args);
   closers.push(() => opened.close());
   return { receiver: opened, delivery: { id: 'msg_1', leadId: 'lead-1', target: opened.url, body } };
 }

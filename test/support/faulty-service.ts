@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type OpenServer, openServer } from './open-server.ts';
 
 export type Style = 'cursor' | 'link' | 'page' | 'offset';
 
@@ -20,15 +19,13 @@ export interface FaultyOptions {
   readonly record?: (i: number) => string;
 }
 
-export interface FaultyService {
-  readonly url: string;
+export interface FaultyService extends OpenServer {
   /** Ids of all leads that were there from the start. */
   readonly ids: readonly string[];
   /** How often each fault was injected. */
   readonly injected: Record<string, number>;
   /** Requests answered so far. */
   requests(): number;
-  close(): void;
 }
 
 /** mulberry32: the same seed gives the same numbers. */
@@ -144,18 +141,7 @@ export async function faultyService(options: FaultyOptions): Promise<FaultyServi
     requests += 1;
     answer(request, response).catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ids,
-    injected,
-    requests: () => requests,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { ...(await openServer(server)), ids, injected, requests: () => requests };
 }
 
 function draw(faults: FaultyOptions['faults'], chance: number): string | undefined {

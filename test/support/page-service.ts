@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type OpenServer, openServer } from './open-server.ts';
 
 export interface PageServiceOptions {
   readonly leads: number;
@@ -12,10 +12,8 @@ export interface PageServiceOptions {
   readonly latencyMs?: number;
 }
 
-export interface PageService {
-  readonly url: string;
+export interface PageService extends OpenServer {
   readonly bytes: number;
-  close(): void;
 }
 
 /** About 460 bytes each, as the specification shows a lead, with some text that is not ASCII. */
@@ -67,16 +65,7 @@ export async function servePages(options: PageServiceOptions): Promise<PageServi
     };
     answer().catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    bytes: lengths.reduce((sum, length) => sum + length, 0),
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { ...(await openServer(server)), bytes: lengths.reduce((sum, length) => sum + length, 0) };
 }
 
 function buildPage(start: number, end: number, total: number, nth: number, pagination: string): Buffer[] {

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Dialect } from '../../src/config/dialect.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { createAgent } from '../../src/http/client/agent.ts';
@@ -10,13 +8,12 @@ import { Secret } from '../../src/secret.ts';
 import { RateGate } from '../../src/service/client/rate-limit.ts';
 import type { Service } from '../../src/service/client/service.ts';
 import { FakeClock } from './clock.ts';
+import { type OpenServer, openServer } from './open-server.ts';
 import { freshHome, memory } from './run.ts';
 
-export interface Scripted {
-  readonly url: string;
+export interface Scripted extends OpenServer {
   /** Path and query of every request so far. */
   readonly requests: string[];
-  close(): Promise<void>;
 }
 
 /** A plain HTTP server on a free port; `answer` gets the number of the request, from 0. */
@@ -28,17 +25,7 @@ export async function scripted(
     requests.push(request.url ?? '');
     answer(request, response, requests.length - 1);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await openServer(server)), requests };
 }
 
 export function sendJson(

@@ -1,16 +1,13 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { type OpenServer, openServer } from './open-server.ts';
 
 /** What a receiver does with one request. */
 export type Handling = 'store' | 'store and reset' | 'store and 500' | 'reset' | 'never answer' | number;
 
-export interface StoringReceiver {
-  readonly url: string;
+export interface StoringReceiver extends OpenServer {
   /** Every request, in order of arrival. */
   readonly requests: { readonly id: string; readonly body: Buffer; readonly token: string | undefined }[];
-  close(): Promise<void>;
 }
 
 interface StoringOptions {
@@ -40,15 +37,6 @@ export async function startStoringReceiver({
         response.writeHead(handling === 'store' ? 200 : handling === 'store and 500' ? 500 : handling).end();
     })().catch(() => request.socket.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-    requests,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const opened = await openServer(server);
+  return { ...opened, url: `${opened.url}/hook`, requests };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freshHome, leads, type RunOptions } from '../../support/run.ts';
-import { type ScriptedService, scriptedService } from '../../support/scripted-service.ts';
+import { scriptedService, type ScriptedService } from '../../support/scripted-service.ts';
 
 const open: ScriptedService[] = [];
 afterEach(async () => {
@@ -94,7 +94,7 @@ describe('leads api', () => {
     await leads(['api', '/x?y=1', ...fields], { env });
     await leads(['api', '/x', '--method', 'post', ...fields], { env });
     await leads(['api', '/x', '-X', 'DELETE'], { env });
-    expect(asked.map(({ method, path, body }) => [method, path, body])).toEqual([
+    expect(asked.map(({ method, path, body }) => [method, path, String(body)])).toEqual([
       ['GET', '/x?y=1&status=new&n=12345678901234567890&url=http%3A%3Dx&a+b=%C3%BC%26', ''],
       ['POST', '/x', '{"status":"new","n":12345678901234567890,"url":"http:=x","a b":"ü&"}'],
       ['DELETE', '/x', ''],
@@ -114,7 +114,7 @@ describe('leads api', () => {
     const header = ['-H', 'Content-Type: text/csv', '--header', 'X-Once: 1'];
     await leads(['api', '/x', '--method', 'PUT', '--input', file, ...header], { env, home });
     await leads(['api', '/x', '--method', 'PUT', '--input', '-'], { env, stdin: '{"a":1}' });
-    expect(asked.map(({ body }) => body)).toEqual(['a,b\n', '{"a":1}']);
+    expect(asked.map(({ body }) => String(body))).toEqual(['a,b\n', '{"a":1}']);
     expect(asked[0]?.headers).toMatchObject({ 'content-type': 'text/csv', 'x-once': '1' });
     const missing = await leads(['api', '/x', '--method', 'PUT', '--input', `${file}.no`], { env });
     expect(missing).toMatchObject({ exitCode: 6 });

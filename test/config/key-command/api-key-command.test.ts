@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { runKeyCommand } from '../../../src/config/key-command.ts';
 import { InterruptedError } from '../../../src/errors.ts';
 import { freshHome, leads, startLeads } from '../../support/run.ts';
-import { type ScriptedService, scriptedService } from '../../support/scripted-service.ts';
+import { scriptedService, type ScriptedService } from '../../support/scripted-service.ts';
 import { until } from '../../support/until.ts';
 
 const open: ScriptedService[] = [];
