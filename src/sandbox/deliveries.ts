@@ -9,13 +9,7 @@ import {
   type OutgoingDelivery,
   type Signer,
 } from '../sender/sign-request.ts';
-import {
-  type Attempt,
-  type AttemptOutcome,
-  createSender,
-  fixedWaits,
-  type Sender,
-} from '../sender/sender.ts';
+import { type Attempt, type AttemptOutcome, createSender, fixedWaits } from '../sender/sender.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import { unverified } from '../webhook/scheme.ts';
 import type { SandboxLead } from './data/lead-set.ts';
@@ -35,150 +29,149 @@ interface DeliveriesOptions {
   readonly onAttempt: (attempt: RecordedAttempt) => void;
 }
 
+export type Deliveries = ReturnType<typeof createDeliveries>;
+
 /**
  * Delivers each lead to the webhook, if there is one. Leads get their slots in order. A lead that has a slot may be
  * dropped, or give it back to be overtaken; else its attempts follow until one is acknowledged or none is left.
  * Any attempt may be a forgery, and an acknowledged delivery may be repeated once.
  *
  * `acknowledged` holds the ids of the leads whose genuine delivery was answered 200, and `pending` is the number of
- * deliveries that are neither acknowledged nor dead. `#overtaken` holds the reordered deliveries, which begin after
- * the next attempt of any lead. `#acknowledgedId` is the id of the last acknowledged delivery, which the forgery
+ * deliveries that are neither acknowledged nor dead. `overtaken` holds the reordered deliveries, which begin after
+ * the next attempt of any lead. `acknowledgedId` is the id of the last acknowledged delivery, which the forgery
  * `reusedNonce` sends with another lead.
  */
-export class Deliveries {
-  readonly attempts: RecordedAttempt[] = [];
-  readonly injector: FaultInjector<DeliveryFault>;
-  readonly acknowledged = new Set<string>();
-  pending = 0;
-  readonly #target: string | undefined;
-  readonly #options: DeliveriesOptions;
-  readonly #sender: Sender;
-  readonly #slots: Slots;
-  readonly #stop = new AbortController();
-  readonly #overtaken = new Set<() => Promise<void>>();
-  #acknowledgedId: string | undefined;
+export function createDeliveries(webhook: WebhookOptions | undefined, options: DeliveriesOptions) {
+  const { signer = unsigned, retryMs = defaultRetryMs, faults = {}, concurrency } = webhook ?? {};
+  const { poster, clock, seed, onAttempt } = options;
+  rejectImpossibleForgeries(signer, faults);
+  const attempts: RecordedAttempt[] = [];
+  const acknowledged = new Set<string>();
+  const injector = new FaultInjector<DeliveryFault>(seed, faults);
+  const sender = createSender({ signer, schedule: fixedWaits(retryMs), poster, clock });
+  const slots = new Slots(concurrency ?? defaultConcurrency);
+  const stop = new AbortController();
+  const { signal } = stop;
+  // Every waiting delivery listens to it.
+  setMaxListeners(0, signal);
+  const overtaken = new Set<() => Promise<void>>();
+  let pending = 0;
+  let acknowledgedId: string | undefined;
 
-  constructor(webhook: WebhookOptions | undefined, options: DeliveriesOptions) {
-    const { signer = unsigned, retryMs = defaultRetryMs, faults = {} } = webhook ?? {};
-    const { poster, clock, seed } = options;
-    this.#target = webhook?.url;
-    this.#options = options;
-    rejectImpossibleForgeries(signer, faults);
-    this.injector = new FaultInjector(seed, faults);
-    this.#sender = createSender({ signer, schedule: fixedWaits(retryMs), poster, clock });
-    this.#slots = new Slots(webhook?.concurrency ?? defaultConcurrency);
-    // Every waiting delivery listens to it.
-    setMaxListeners(0, this.#stop.signal);
-  }
-
-  deliver(lead: SandboxLead): void {
-    if (this.#target === undefined) return;
-    this.pending += 1;
-    void this.#begin(lead);
-  }
-
-  close(): void {
-    this.#stop.abort();
-    this.#sender.close();
-  }
-
-  async #begin(lead: SandboxLead): Promise<void> {
-    const release = await this.#slots.acquire();
-    const drawn = this.injector.drawFirst(['drop', 'reorder'], faultKey(lead));
-    if (drawn === undefined) return this.#attemptUntilOver(lead, [], release);
+  async function begin(lead: SandboxLead): Promise<void> {
+    const release = await slots.acquire();
+    const drawn = injector.drawFirst(['drop', 'reorder'], faultKey(lead));
+    if (drawn === undefined) return attemptUntilOver(lead, [], release);
     if (drawn.name === 'drop') {
-      this.#record(recordDrop(this.#delivery(lead), this.#options.clock.now()));
-      this.#finish(lead, undefined);
+      record(recordDrop(deliveryOf(lead), clock.now()));
+      finish(lead, undefined);
     } else {
-      this.#letBeOvertaken(lead, drawn.fault.amountMs ?? overtakenWithinMs);
+      letBeOvertaken(lead, drawn.fault.amountMs ?? overtakenWithinMs);
     }
     release();
   }
 
-  #letBeOvertaken(lead: SandboxLead, withinMs: number): void {
+  function letBeOvertaken(lead: SandboxLead, withinMs: number): void {
     const deliverLater = async (): Promise<void> =>
-      this.#attemptUntilOver(lead, ['reorder'], await this.#slots.acquire());
-    this.#overtaken.add(deliverLater);
-    void slept(this.#options.clock, withinMs, this.#stop.signal).then((isDue) => {
-      if (isDue && this.#overtaken.delete(deliverLater)) void deliverLater();
+      attemptUntilOver(lead, ['reorder'], await slots.acquire());
+    overtaken.add(deliverLater);
+    void slept(clock, withinMs, signal).then((isDue) => {
+      if (isDue && overtaken.delete(deliverLater)) void deliverLater();
     });
   }
 
   /** The first attempt uses `firstSlot`; each later attempt waits for a new slot. */
-  async #attemptUntilOver(
+  async function attemptUntilOver(
     lead: SandboxLead,
-    faults: readonly DeliveryFault[],
+    deliveryFaults: readonly DeliveryFault[],
     firstSlot: Release,
   ): Promise<void> {
-    const { signal } = this.#stop;
-    const delivery = this.#delivery(lead);
+    const delivery = deliveryOf(lead);
     let isGenuineDue = false;
     for (let number = 1; ; number += 1) {
-      const release = number === 1 ? firstSlot : await this.#slots.acquire();
+      const release = number === 1 ? firstSlot : await slots.acquire();
       const forgery: Forgery | undefined = isGenuineDue
         ? undefined
-        : this.#drawForgery(`${faultKey(lead)} ${number}`);
-      const attempt: Attempt = await this.#sender.attempt(delivery, number, forgery);
+        : drawForgery(`${faultKey(lead)} ${number}`);
+      const attempt: Attempt = await sender.attempt(delivery, number, forgery);
       if (signal.aborted) return;
-      this.#record(recordAttempt(attempt, number === 1 ? faults : []));
+      record(recordAttempt(attempt, number === 1 ? deliveryFaults : []));
       const isAcknowledged = attempt.outcome === 'acknowledged';
       const isOver = isAcknowledged || attempt.retryInMs === undefined;
       // An accepted forgery does not deliver the lead, so the genuine request follows at once.
       isGenuineDue = isAcknowledged && forgery !== undefined;
-      if (isOver && !isGenuineDue) this.#finish(lead, isAcknowledged ? attempt : undefined);
-      this.#startOvertaken();
+      if (isOver && !isGenuineDue) finish(lead, isAcknowledged ? attempt : undefined);
+      startOvertaken();
       release();
       if (isGenuineDue) continue;
-      if (isOver || !(await slept(this.#options.clock, attempt.retryInMs, signal))) return;
+      if (isOver || !(await slept(clock, attempt.retryInMs, signal))) return;
     }
   }
 
-  async #repeat({ delivery, number }: Attempt): Promise<void> {
-    this.pending += 1;
-    const release = await this.#slots.acquire();
-    const attempt = await this.#sender.attempt(delivery, number + 1);
-    if (this.#stop.signal.aborted) return;
-    this.#record(recordAttempt(attempt, ['duplicate']));
-    this.pending -= 1;
-    this.#startOvertaken();
+  async function repeat({ delivery, number }: Attempt): Promise<void> {
+    pending += 1;
+    const release = await slots.acquire();
+    const attempt = await sender.attempt(delivery, number + 1);
+    if (signal.aborted) return;
+    record(recordAttempt(attempt, ['duplicate']));
+    pending -= 1;
+    startOvertaken();
     release();
   }
 
-  #drawForgery(key: string): Forgery | undefined {
-    const usedId = this.#acknowledgedId;
+  function drawForgery(key: string): Forgery | undefined {
+    const usedId = acknowledgedId;
     const possible = forgeryKinds.filter((kind) => kind !== 'reusedNonce' || usedId !== undefined);
-    const kind = this.injector.drawFirst(possible, key)?.name;
+    const kind = injector.drawFirst(possible, key)?.name;
     if (kind !== 'reusedNonce') return kind && { kind };
     return usedId === undefined ? undefined : { kind, usedId };
   }
 
-  #record(attempt: RecordedAttempt): void {
-    this.attempts.push(attempt);
-    if (attempt.outcome === 'acknowledged' && !attempt.forged) this.acknowledged.add(attempt.leadId);
-    this.#options.onAttempt(attempt);
+  function record(attempt: RecordedAttempt): void {
+    attempts.push(attempt);
+    if (attempt.outcome === 'acknowledged' && !attempt.forged) acknowledged.add(attempt.leadId);
+    onAttempt(attempt);
   }
 
   /** Ends the delivery of a lead; without an acknowledged attempt it has failed. */
-  #finish(lead: SandboxLead, acknowledged: Attempt | undefined): void {
-    if (lead.hasOwnStatus !== true) lead.status = acknowledged === undefined ? 'failed' : 'delivered';
-    this.pending -= 1;
-    if (acknowledged === undefined) return;
-    this.#acknowledgedId = acknowledged.delivery.id;
-    if (this.injector.draw('duplicate', faultKey(lead)) !== undefined) void this.#repeat(acknowledged);
+  function finish(lead: SandboxLead, attempt: Attempt | undefined): void {
+    if (lead.hasOwnStatus !== true) lead.status = attempt === undefined ? 'failed' : 'delivered';
+    pending -= 1;
+    if (attempt === undefined) return;
+    acknowledgedId = attempt.delivery.id;
+    if (injector.draw('duplicate', faultKey(lead)) !== undefined) void repeat(attempt);
   }
 
   /** They ask for a slot before the ended attempt frees its own. */
-  #startOvertaken(): void {
-    for (const deliverLater of [...this.#overtaken]) {
-      this.#overtaken.delete(deliverLater);
+  function startOvertaken(): void {
+    for (const deliverLater of [...overtaken]) {
+      overtaken.delete(deliverLater);
       void deliverLater();
     }
   }
 
-  #delivery(lead: SandboxLead): OutgoingDelivery {
-    const id = deliveryId(this.#options.seed, lead.id);
-    return { id, leadId: lead.id, target: this.#target ?? '', body: Buffer.from(lead.text()) };
+  function deliveryOf(lead: SandboxLead): OutgoingDelivery {
+    const id = deliveryId(seed, lead.id);
+    return { id, leadId: lead.id, target: webhook?.url ?? '', body: Buffer.from(lead.text()) };
   }
+
+  return {
+    attempts: attempts as readonly RecordedAttempt[],
+    acknowledged: acknowledged as ReadonlySet<string>,
+    injector,
+    get pending() {
+      return pending;
+    },
+    deliver(lead: SandboxLead): void {
+      if (webhook === undefined) return;
+      pending += 1;
+      void begin(lead);
+    },
+    close(): void {
+      stop.abort();
+      sender.close();
+    },
+  };
 }
 
 /**

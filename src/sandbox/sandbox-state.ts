@@ -2,7 +2,7 @@ import type { Clock } from '../time/clock.ts';
 import { DataError } from '../errors.ts';
 import { LeadSet, readPostedLead, type SandboxLead } from './data/lead-set.ts';
 import { hashText } from './data/seeded-random.ts';
-import { Deliveries, type RecordedAttempt } from './deliveries.ts';
+import { createDeliveries, type RecordedAttempt } from './deliveries.ts';
 import { type ApiFault, FaultInjector } from './faults.ts';
 import type { Poster } from '../http/client/poster.ts';
 import { type ApiOptions, apiOptions, defaultApiKey, type SandboxOptions } from './sandbox-options.ts';
@@ -29,86 +29,75 @@ export interface SandboxDependencies {
 
 const dayMs = 86_400_000;
 
-/** The leads of a sandbox, their deliveries, and everything that the list operation keeps between two requests. */
-export class SandboxState {
-  readonly clock: Clock;
-  readonly api: ApiOptions;
-  readonly apiKeys: readonly string[];
-  readonly seed: number;
-  readonly leads: LeadSet;
-  readonly requests: LoggedRequest[] = [];
-  readonly apiInjector: FaultInjector<ApiFault>;
-  readonly deliveries: Deliveries;
-  readonly admitRequest: RateLimit;
-  readonly #timesRequested = new Map<string, number>();
-  readonly #observe: SandboxDependencies['observe'];
+export type SandboxState = ReturnType<typeof createSandboxState>;
 
-  /**
-   * Sends nothing yet. With a webhook all leads are new. Throws a `DataError` for a record that is not a lead,
-   * and a `ConfigError` for a fault that the scheme cannot show.
-   */
-  constructor(options: SandboxOptions, { clock, poster, observe }: SandboxDependencies) {
-    const { apiKeys = [defaultApiKey], seed = 1, leads = 250, records, webhook, faults = {} } = options;
-    this.clock = clock;
-    this.#observe = observe;
-    this.api = apiOptions(options);
-    this.admitRequest = rateLimit(this.api.rateLimit, clock);
-    this.apiKeys = apiKeys;
-    this.seed = hashText(String(seed));
-    this.apiInjector = new FaultInjector(this.seed, faults);
-    const { newest = Math.floor(clock.now() / dayMs) * dayMs } = options;
-    const count = records === undefined ? leads : 0;
-    const status = webhook === undefined ? 'mixed' : 'new';
-    this.leads = new LeadSet({ seed: this.seed, count, newest, status });
-    this.deliveries = new Deliveries(webhook, { seed: this.seed, poster, clock, onAttempt: observe });
-    for (const [i, bytes] of records?.entries() ?? []) {
-      const added = this.#addUndelivered(bytes);
-      if ('problem' in added) throw new DataError(`lead ${i + 1} cannot be served: ${added.problem}`);
-    }
-  }
+/**
+ * The leads of a sandbox, their deliveries, and everything that the list operation keeps between two requests. Sends
+ * nothing yet. With a webhook all leads are new. Throws a `DataError` for a record that is not a lead, and a
+ * `ConfigError` for a fault that the scheme cannot show.
+ */
+export function createSandboxState(options: SandboxOptions, { clock, poster, observe }: SandboxDependencies) {
+  const { apiKeys = [defaultApiKey], records, webhook, faults = {} } = options;
+  const seed = hashText(String(options.seed ?? 1));
+  const api = apiOptions(options);
+  const { newest = Math.floor(clock.now() / dayMs) * dayMs } = options;
+  const count = records === undefined ? (options.leads ?? 250) : 0;
+  const leads = new LeadSet({ seed, count, newest, status: webhook === undefined ? 'mixed' : 'new' });
+  const deliveries = createDeliveries(webhook, { seed, poster, clock, onAttempt: observe });
+  const requests: LoggedRequest[] = [];
+  const timesRequested = new Map<string, number>();
 
-  /** Begins to deliver the leads of the start, oldest first. */
-  deliverAll(): void {
-    for (const lead of this.leads.all) this.deliveries.deliver(lead);
-  }
-
-  /**
-   * Counts a request for this target, and returns the key by which its faults are drawn. The key holds the count
-   * and no time, so that the same requests meet the same faults in every run.
-   */
-  nextFaultKey(target: string): string {
-    const times = (this.#timesRequested.get(target) ?? 0) + 1;
-    this.#timesRequested.set(target, times);
-    return `${target} ${times}`;
-  }
-
-  logRequest(request: LoggedRequest): void {
-    this.requests.push(request);
-    this.#observe(request);
-  }
-
-  /** Adds a generated lead that is created now, and begins to deliver it. */
-  generate(): SandboxLead {
-    const lead = this.leads.generate(this.clock.now());
-    this.deliveries.deliver(lead);
-    return lead;
-  }
-
-  /** Adds a lead in its own bytes and begins to deliver it, or returns why the bytes cannot be added. */
-  add(bytes: Uint8Array): SandboxLead | { readonly problem: string } {
-    const added = this.#addUndelivered(bytes);
-    if (!('problem' in added)) this.deliveries.deliver(added);
-    return added;
-  }
-
-  #addUndelivered(bytes: Uint8Array): ReturnType<SandboxState['add']> {
-    const posted = readPostedLead(bytes, this.api.statusField, this.clock.now());
+  function addUndelivered(bytes: Uint8Array): SandboxLead | { readonly problem: string } {
+    const posted = readPostedLead(bytes, api.statusField, clock.now());
     if ('problem' in posted) return posted;
-    if (this.leads.get(posted.id) !== undefined) {
-      return { problem: `there is already a lead with the id ${posted.id}` };
-    }
-    return this.leads.add(posted);
+    if (leads.get(posted.id) === undefined) return leads.add(posted);
+    return { problem: `there is already a lead with the id ${posted.id}` };
   }
+
+  for (const [i, bytes] of records?.entries() ?? []) {
+    const added = addUndelivered(bytes);
+    if ('problem' in added) throw new DataError(`lead ${i + 1} cannot be served: ${added.problem}`);
+  }
+  return {
+    ...{ clock, api, apiKeys, seed, leads, deliveries },
+    requests: requests as readonly LoggedRequest[],
+    apiInjector: new FaultInjector<ApiFault>(seed, faults),
+    admitRequest: rateLimit(api.rateLimit, clock),
+
+    /** Begins to deliver the leads of the start, oldest first. */
+    deliverAll(): void {
+      for (const lead of leads.all) deliveries.deliver(lead);
+    },
+
+    /**
+     * Counts a request for this target, and returns the key by which its faults are drawn. The key holds the count
+     * and no time, so that the same requests meet the same faults in every run.
+     */
+    nextFaultKey(target: string): string {
+      const times = (timesRequested.get(target) ?? 0) + 1;
+      timesRequested.set(target, times);
+      return `${target} ${times}`;
+    },
+
+    logRequest(request: LoggedRequest): void {
+      requests.push(request);
+      observe(request);
+    },
+
+    /** Adds a generated lead that is created now, and begins to deliver it. */
+    generate(): SandboxLead {
+      const lead = leads.generate(clock.now());
+      deliveries.deliver(lead);
+      return lead;
+    },
+
+    /** Adds a lead in its own bytes and begins to deliver it, or returns why the bytes cannot be added. */
+    add(bytes: Uint8Array): SandboxLead | { readonly problem: string } {
+      const added = addUndelivered(bytes);
+      if (!('problem' in added)) deliveries.deliver(added);
+      return added;
+    },
+  };
 }
 
 type RateLimit = () => { readonly isAdmitted: boolean; readonly headers: Readonly<Record<string, string>> };

@@ -12,9 +12,8 @@ import {
 } from './sandbox-server.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import { answerListRequest } from './api/list-operation.ts';
-import type { SandboxLead } from './data/lead-set.ts';
 import { defaultConcurrency, defaultTimeoutMs, type SandboxOptions } from './sandbox-options.ts';
-import { type SandboxDependencies, SandboxState } from './sandbox-state.ts';
+import { createSandboxState, type SandboxDependencies, type SandboxState } from './sandbox-state.ts';
 
 export type { SandboxOptions } from './sandbox-options.ts';
 
@@ -24,32 +23,23 @@ export interface SandboxEnvironment extends Partial<Pick<SandboxDependencies, 'o
   readonly loopbackCa?: string | undefined;
 }
 
-/** A sandbox that runs. `leads` are oldest first, and later leads are added to this array. */
-export interface Sandbox {
-  readonly url: string;
-  readonly port: number;
-  readonly apiKey: string;
-  readonly state: SandboxState;
-  readonly leads: readonly SandboxLead[];
-  addLead(): SandboxLead;
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /**
  * Makes the leads, listens, and then begins to deliver: a sandbox that cannot listen sends nothing. Rejects as
- * `SandboxState` and `openSandboxServer` do.
+ * `createSandboxState` and `openSandboxServer` do. `leads` are oldest first, and later leads are added to this array.
  */
 export async function startSandbox(
   options: SandboxOptions,
   { clock, loopbackCa, observe = () => undefined }: SandboxEnvironment,
-): Promise<Sandbox> {
+) {
   const { url: webhookUrl = 'http://localhost', concurrency, timeoutMs } = options.webhook ?? {};
   const poster = createPoster({
     connections: concurrency ?? defaultConcurrency,
     timeoutMs: timeoutMs ?? defaultTimeoutMs,
     trust: trustIn(isLoopback(new URL(webhookUrl).hostname) ? loopbackCa : undefined),
   });
-  const state = new SandboxState(options, { clock, poster, observe });
+  const state = createSandboxState(options, { clock, poster, observe });
   const server: SandboxServer = await openSandboxServer(options.port, (request) => {
     const response = answerRequest(request, state, server.url);
     return { ...response, headers: { date: new Date(clock.now()).toUTCString(), ...response.headers } };
@@ -68,7 +58,7 @@ export async function startSandbox(
     state,
     leads: state.leads.all,
     addLead: () => state.generate(),
-    async close() {
+    async close(): Promise<void> {
       stop.abort();
       state.deliveries.close();
       await server.close();

@@ -59,13 +59,9 @@ export const isUnfiltered = (query: ListQuery): boolean =>
   query.since === -Infinity &&
   query.until === Infinity;
 
-export const withoutFilters = (query: ListQuery): ListQuery => ({
-  ...query,
-  status: undefined,
-  categories: [],
-  since: -Infinity,
-  until: Infinity,
-});
+export const withoutFilters = (query: ListQuery): ListQuery => ({ ...query, ...noFilters });
+
+const noFilters = { status: undefined, categories: [], since: -Infinity, until: Infinity };
 
 /** A place in the order of the leads, which a new lead does not move. */
 export const cursorOf = (lead: SandboxLead): string =>
