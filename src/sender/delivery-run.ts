@@ -50,132 +50,107 @@ const longestProlongationMs = 1000;
  * a receiver that stalls would hide it (coordinated omission). A delivery holds a slot during an attempt, and not while it waits
  * for a retry; it holds a place, of which there are more, from its start until its last attempt has ended.
  */
-export const runDeliveries = (options: DeliveryRunOptions): Promise<DeliveryRunResult> =>
-  new DeliveryRun(options).run();
-
-class DeliveryRun {
-  readonly #options: DeliveryRunOptions;
-  readonly #slots: Slots;
-  readonly #places: Slots;
-  readonly #running = new Set<Promise<void>>();
-  #startedAt: number;
-  #lastStartAt: number;
-  #started = 0;
-  #late = 0;
+export async function runDeliveries(options: DeliveryRunOptions): Promise<DeliveryRunResult> {
+  const { source, sender, concurrency, intervalMs, onAttempt, clock, signal } = options;
+  const { forMs = Infinity, count = Infinity } = options;
+  const slots = new Slots(concurrency);
+  const places = new Slots(mostWaiting + concurrency);
+  const running = new Set<Promise<void>>();
+  let startedAt = clock.steady();
+  let lastStartAt = startedAt;
+  let started = 0;
+  let late = 0;
   /** Resolves when the output has caught up; undefined where there is no output to wait for. */
-  #pendingOutput: Promise<void> | undefined;
-  #failure: DeliveryRunResult['failure'];
+  let pendingOutput: Promise<void> | undefined;
+  let failure: DeliveryRunResult['failure'];
 
-  constructor(options: DeliveryRunOptions) {
-    this.#options = options;
-    this.#slots = new Slots(options.concurrency);
-    this.#places = new Slots(mostWaiting + options.concurrency);
-    this.#startedAt = this.#lastStartAt = options.clock.steady();
+  const fail = (error: unknown): void => {
+    failure ??= { error };
+  };
+  const isOver = (): boolean => signal.aborted || failure !== undefined || started === count;
+
+  async function sleep(ms: number): Promise<void> {
+    if (ms > 0) await clock.sleep(ms, signal).catch(() => undefined);
   }
 
-  async run(): Promise<DeliveryRunResult> {
-    const { signal, sender, clock, intervalMs } = this.#options;
-    setMaxListeners(0, signal);
-    signal.addEventListener('abort', () => sender.close(), { once: true });
-    await (intervalMs === undefined ? this.#closedLoop() : this.#openLoop(intervalMs)).catch(this.#fail);
-    await Promise.all(this.#running);
-    const elapsedMs = clock.steady() - this.#startedAt;
-    return {
-      started: this.#started,
-      late: this.#late,
-      elapsedMs,
-      startingMs: intervalMs === undefined ? elapsedMs : this.#lastStartAt - this.#startedAt + intervalMs,
-      failure: this.#failure,
-    };
+  async function outputToCatchUp(): Promise<void> {
+    await pendingOutput;
+    pendingOutput = undefined;
   }
 
-  async #closedLoop(): Promise<void> {
-    const { source, clock, forMs = Infinity } = this.#options;
+  async function closedLoop(): Promise<void> {
     for await (const delivery of source) {
-      if (this.#started === 0) this.#startedAt = clock.steady();
+      if (started === 0) startedAt = clock.steady();
       // The place comes before the slot: retries, which free places, wait for the slot.
-      const leavePlace = await this.#places.acquire();
-      const releaseSlot = await this.#slots.acquire();
-      const isTimeUp = clock.steady() - this.#startedAt >= forMs;
-      if (isTimeUp || this.#isOver()) {
+      const leavePlace = await places.acquire();
+      const releaseSlot = await slots.acquire();
+      const isTimeUp = clock.steady() - startedAt >= forMs;
+      if (isTimeUp || isOver()) {
         releaseSlot();
         return;
       }
-      this.#start(delivery, clock.steady(), leavePlace, releaseSlot);
-      await this.#outputToCatchUp();
-      if (this.#isOver()) return;
+      start(delivery, clock.steady(), leavePlace, releaseSlot);
+      await outputToCatchUp();
+      if (isOver()) return;
     }
   }
 
-  async #openLoop(intervalMs: number): Promise<void> {
-    const { source, clock, forMs = Infinity } = this.#options;
-    let dueAt = this.#startedAt;
-    let sourceAskedAt = this.#startedAt;
+  async function openLoop(waitMs: number): Promise<void> {
+    let dueAt = startedAt;
+    let sourceAskedAt = startedAt;
     for await (const delivery of source) {
       // The run begins when there is something to deliver. What a slow source delays later is no fault of the receiver.
-      if (this.#started === 0) this.#startedAt = dueAt = clock.steady();
+      if (started === 0) startedAt = dueAt = clock.steady();
       else dueAt += Math.max(0, clock.steady() - Math.max(sourceAskedAt, dueAt));
-      const hasStartedAll = this.#started * intervalMs >= forMs;
-      if (hasStartedAll || dueAt - this.#startedAt >= forMs + longestProlongationMs) return;
-      await this.#sleep(dueAt - clock.steady());
-      if (this.#isOver()) return;
-      const leavePlace = await this.#places.acquire();
-      const slot = this.#slots.acquire();
-      if (slot instanceof Promise) this.#late += 1;
-      this.#start(delivery, dueAt, leavePlace, slot);
-      dueAt += intervalMs;
-      await this.#outputToCatchUp();
-      if (this.#isOver()) return;
+      const hasStartedAll = started * waitMs >= forMs;
+      if (hasStartedAll || dueAt - startedAt >= forMs + longestProlongationMs) return;
+      await sleep(dueAt - clock.steady());
+      if (isOver()) return;
+      const leavePlace = await places.acquire();
+      const slot = slots.acquire();
+      if (slot instanceof Promise) late += 1;
+      start(delivery, dueAt, leavePlace, slot);
+      dueAt += waitMs;
+      await outputToCatchUp();
+      if (isOver()) return;
       sourceAskedAt = clock.steady();
     }
   }
 
-  #start(delivery: OutgoingDelivery, dueAt: number, leavePlace: Release, slot: Slot): void {
-    this.#started += 1;
-    this.#lastStartAt = this.#options.clock.steady();
-    const run = this.#deliver(delivery, dueAt, slot)
-      .catch(this.#fail)
+  function start(delivery: OutgoingDelivery, dueAt: number, leavePlace: Release, slot: Slot): void {
+    started += 1;
+    lastStartAt = clock.steady();
+    const run = deliver(delivery, dueAt, slot)
+      .catch(fail)
       .finally(() => {
         leavePlace();
-        this.#running.delete(run);
+        running.delete(run);
       });
-    this.#running.add(run);
+    running.add(run);
   }
 
-  async #deliver(delivery: OutgoingDelivery, firstDueAt: number, slot: Slot): Promise<void> {
-    const { sender, signal, intervalMs, clock, onAttempt } = this.#options;
+  async function deliver(delivery: OutgoingDelivery, firstDueAt: number, slot: Slot): Promise<void> {
     let dueAt = firstDueAt;
     let releaseSlot = await slot;
     for (let number = 1; ; number += 1) {
       const attempt = await sender.attempt(delivery, number).finally(releaseSlot);
       if (signal.aborted) return;
       const latencyMs = intervalMs === undefined ? attempt.result.durationMs : clock.steady() - dueAt;
-      this.#pendingOutput = onAttempt({ attempt, latencyMs }) ?? this.#pendingOutput;
+      pendingOutput = onAttempt({ attempt, latencyMs }) ?? pendingOutput;
       if (attempt.retryInMs === undefined) return;
-      await this.#sleep(attempt.retryInMs);
+      await sleep(attempt.retryInMs);
       dueAt = clock.steady();
-      releaseSlot = await this.#slots.acquire();
+      releaseSlot = await slots.acquire();
     }
   }
 
-  #isOver(): boolean {
-    const { signal, count = Infinity } = this.#options;
-    return signal.aborted || this.#failure !== undefined || this.#started === count;
-  }
-
-  async #outputToCatchUp(): Promise<void> {
-    await this.#pendingOutput;
-    this.#pendingOutput = undefined;
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    const { clock, signal } = this.#options;
-    if (ms > 0) await clock.sleep(ms, signal).catch(() => undefined);
-  }
-
-  readonly #fail = (error: unknown): void => {
-    this.#failure ??= { error };
-  };
+  setMaxListeners(0, signal);
+  signal.addEventListener('abort', () => sender.close(), { once: true });
+  await (intervalMs === undefined ? closedLoop() : openLoop(intervalMs)).catch(fail);
+  await Promise.all(running);
+  const elapsedMs = clock.steady() - startedAt;
+  const startingMs = intervalMs === undefined ? elapsedMs : lastStartAt - startedAt + intervalMs;
+  return { started, late, elapsedMs, startingMs, failure };
 }
 
 /** Counts the attempts of a run. `acknowledged` and `failed` are deliveries, which have no attempt to come. */

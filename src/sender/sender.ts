@@ -17,15 +17,12 @@ export interface SenderOptions {
   readonly clock: Clock;
 }
 
-/** Delivers leads as the service does: signed POST requests, each repeated by its caller until one is answered 200. */
-export interface Sender {
-  /** Sends one request; `number`, from 1, counts those of the delivery. A missing answer is an outcome, not an error. */
-  attempt(delivery: OutgoingDelivery, number: number, forgery?: Forgery): Promise<Attempt>;
-  close(): void;
-}
+export type Sender = ReturnType<typeof createSender>;
 
-export const createSender = ({ signer, schedule, poster, clock }: SenderOptions): Sender => ({
-  async attempt(delivery, number, forgery) {
+/** Delivers leads as the service does: signed POST requests, each repeated by its caller until one is answered 200. */
+export const createSender = ({ signer, schedule, poster, clock }: SenderOptions) => ({
+  /** Sends one request; `number`, from 1, counts those of the delivery. A missing answer is an outcome, not an error. */
+  async attempt(delivery: OutgoingDelivery, number: number, forgery?: Forgery): Promise<Attempt> {
     const sentAt = clock.now();
     const request =
       forgery === undefined
@@ -36,7 +33,7 @@ export const createSender = ({ signer, schedule, poster, clock }: SenderOptions)
     const retryInMs = outcome === 'acknowledged' ? undefined : schedule(number, result);
     return { delivery, request, number, sentAt, outcome, result, forgery, retryInMs };
   },
-  close: () => poster.close(),
+  close: (): void => poster.close(),
 });
 
 /** Only HTTP 200 acknowledges (specification, section 6). */
