@@ -75,8 +75,7 @@ export interface TimeLimit {
 
 /** `code` is `timeout`, `aborted`, or the code of the system, of node or of TLS such as `ECONNRESET`. */
 export type Timed<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly code: string; readonly cause: unknown };
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: string };
 
 /** Does work that ends when the signal it gets is aborted. Never rejects. */
 export async function inTime<T>(
@@ -92,10 +91,10 @@ export async function inTime<T>(
   outer.addEventListener('abort', abort);
   try {
     return { ok: true, value: await work(inner.signal) };
-  } catch (cause) {
-    const { code, name } = cause as NodeJS.ErrnoException;
+  } catch (error) {
+    const { code, name } = error as NodeJS.ErrnoException;
     const end = outer.aborted ? 'aborted' : 'timeout';
-    return { ok: false, code: inner.signal.aborted ? end : (code ?? name), cause };
+    return { ok: false, code: inner.signal.aborted ? end : (code ?? name) };
   } finally {
     clearTimeout(timer);
     outer.removeEventListener('abort', abort);

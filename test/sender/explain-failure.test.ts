@@ -42,5 +42,5 @@ test.each([
 ])('$code of a receiver with isLocal $isLocal has the hint: $hint', ({ code, isLocal, hint }) => {
   const trust = { authorities: [], insecure: false };
   const target = { url: new URL('https://a.example/'), isLocal, trust, caFile: undefined, proxy: undefined };
-  expect(notReached({ ok: false, code, detail: '', durationMs: 1 }, target).hint).toBe(hint);
+  expect(notReached(code, target).hint).toBe(hint);
 });

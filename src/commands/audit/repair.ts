@@ -96,10 +96,10 @@ export async function repairFindings(
     noteUnseen(repair, received, messages);
   }
   const wasReached = repaired.size > 0 || tally.answered > 0;
-  const { firstFailure } = tally;
-  if (failure !== undefined || delivery === undefined || wasReached || firstFailure === undefined)
+  const result = tally.firstFailure?.result;
+  if (failure !== undefined || delivery === undefined || wasReached || result?.ok !== false)
     return { repaired, failure };
-  return { repaired, failure: notReached(firstFailure.result, delivery) };
+  return { repaired, failure: notReached(result.code, delivery) };
 }
 
 type RepairContext = Pick<Context, 'clock' | 'random' | 'signal' | 'messages' | 'status'>;

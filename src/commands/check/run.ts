@@ -1,11 +1,10 @@
-import { type Endpoint, endpointOf, inTime, openSocket } from '../../check/endpoint.ts';
+import { type Endpoint, endpointOf, inTime, openSocket, type TimeLimit } from '../../check/endpoint.ts';
 import { groupOf, type Probe } from '../../check/probe.ts';
 import { acceptedText, type CheckRun, checkReport } from '../../check/report.ts';
 import { type ProbeReport, runProbes, selectProbes, withPrecondition } from '../../check/run-probes.ts';
 import { type AskOracle, type CheckSession, createSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { ServiceError, UsageError } from '../../errors.ts';
-import { explainFailure } from '../../sender/explain-failure.ts';
+import { UsageError } from '../../errors.ts';
 import { randomName } from '../../sender/sender.ts';
 import { printReportJson, printReportText } from '../../output/report.ts';
 import { writeJson } from '../../output/stdout.ts';
@@ -14,7 +13,7 @@ import { formatSeconds } from '../../time/time-text.ts';
 import { readBaseline, rejectForeignFile, writeBaselineFile, writeJunitFile } from './result-files.ts';
 import { runCommand } from '../../receiver/targets/exec.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
-import { resolveTarget } from '../flags/delivery-target.ts';
+import { notReached, type ResolvedTarget, resolveTarget } from '../flags/delivery-target.ts';
 import type { CheckOptions } from './command.ts';
 
 export async function run(options: CheckOptions, context: Context): Promise<Outcome> {
@@ -62,7 +61,7 @@ async function checkReceiver(
   const target = await resolveTarget(url, options, context);
   const signer = { ...(await resolveSigner(options, context)), headers: options.header };
   const endpoint = endpointOf(url, target.trust, target.proxy);
-  await reachReceiver(endpoint, timeoutMs, signal);
+  await reachReceiver(endpoint, target, { timeoutMs, signal });
   const startedAt = clock.now();
   const session = createSession({
     endpoint,
@@ -103,26 +102,12 @@ async function runWithProgress(
  * Connects once, with TLS where the URL says so. Throws a `ServiceError` (exit 5) when that fails, since no probe could show anything
  * then. Through a proxy it does not connect: that would reach the proxy, and only requests show what is behind it.
  */
-async function reachReceiver(endpoint: Endpoint, timeoutMs: number, signal: AbortSignal): Promise<void> {
-  if (endpoint.proxy !== undefined) return;
-  const connected = await inTime({ timeoutMs, signal }, (limit) => openSocket(endpoint, limit));
-  if (connected.ok) {
-    connected.value.destroy();
-    return;
-  }
-  signal.throwIfAborted();
-  const { code: error, cause } = connected;
-  throw new ServiceError(`cannot reach ${endpoint.url.origin}: ${explainFailure({ error })}`, {
-    hint: adviceFor(error),
-    cause,
-  });
-}
-
-function adviceFor(error: string): string | undefined {
-  if (error === 'ECONNREFUSED') return "start the receiver first, or 'leads listen' to try this out";
-  return /CERT|SIGNATURE|ISSUER/.test(error)
-    ? 'name its authority with --ca FILE; --insecure takes any certificate of a receiver on this machine'
-    : undefined;
+async function reachReceiver(endpoint: Endpoint, target: ResolvedTarget, limit: TimeLimit): Promise<void> {
+  if (target.proxy !== undefined) return;
+  const connected = await inTime(limit, (signal) => openSocket(endpoint, signal));
+  limit.signal.throwIfAborted();
+  if (!connected.ok) throw notReached(connected.code, target);
+  connected.value.destroy();
 }
 
 const oracleMs = 15_000;

@@ -65,17 +65,16 @@ async function readCertificates(file: string): Promise<string> {
 export const whyNotAcknowledged = (result: PostResult): string =>
   explainFailure(result.ok ? { status: result.status } : { error: result.code });
 
-/** The error of a run in which no attempt was answered; `result` is that of the first one. */
-export function notReached(result: PostResult, target: ResolvedTarget): ServiceError {
+/** The error of a run in which no attempt was answered; `code` says why the first one was not. */
+export function notReached(code: string, target: ResolvedTarget): ServiceError {
   const { url, proxy } = target;
   const through = proxy === undefined ? '' : ` through the proxy ${proxy.host}`;
-  return new ServiceError(`${url.origin} was not reached${through}: ${whyNotAcknowledged(result)}`, {
-    hint: hintFor(result, target),
+  return new ServiceError(`${url.origin} was not reached${through}: ${explainFailure({ error: code })}`, {
+    hint: hintFor(code, target),
   });
 }
 
-function hintFor(result: PostResult, { url, isLocal, proxy }: ResolvedTarget): string | undefined {
-  const code = result.ok ? '' : result.code;
+function hintFor(code: string, { url, isLocal, proxy }: ResolvedTarget): string | undefined {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use a host name that its certificate names';
   if (code === 'CERT_HAS_EXPIRED') return 'renew the certificate';
   if (code === 'CERT_NOT_YET_VALID') return 'is the clock of this machine right?';

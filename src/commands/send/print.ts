@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { curlCommand, type CurlRequest, withVariables } from '../../output/curl-command.ts';
 import { write } from '../../output/stdout.ts';
+import { Secret, withoutSecrets } from '../../secret.ts';
 import { escapeJson, paletteFor, sanitize, terminalWidth } from '../../output/terminal/terminal.ts';
 import type { Attempt, outgoingDeliveries } from '../../sender/sender.ts';
 import { type Signer, signRequest } from '../../sender/sign-request.ts';
@@ -182,16 +183,12 @@ const longestAnswer = 1000;
 function answerText({ result, request }: Attempt, { key, scheme }: Signer): string {
   if (!result.ok) return explainFailure({ error: result.code });
   const answer = result.body.toString('utf8');
-  const secret = key?.secret.reveal() ?? '';
   const credentials = request.headers.filter(([name]) =>
     scheme.credentialHeaders.includes(name.toLowerCase()),
   );
   const signatures = credentials.flatMap(([, value]) => value.match(/[\w+/]{20,}/g) ?? []);
+  const secrets = [...(key === undefined ? [] : [key.secret]), ...signatures.map((text) => new Secret(text))];
   // A secret that is cut would not be found any more, so that the text is cut last.
-  const text = [secret, encodeURIComponent(secret), ...signatures]
-    .filter((sensitive) => sensitive !== '')
-    .reduce((cleared, sensitive) => cleared.replaceAll(sensitive, '[redacted]'), answer)
-    .replace(/\s+/g, ' ')
-    .trim();
+  const text = withoutSecrets(answer, secrets, '[redacted]').replace(/\s+/g, ' ').trim();
   return text.length > longestAnswer ? `${text.slice(0, longestAnswer)}…` : text;
 }

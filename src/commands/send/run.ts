@@ -96,10 +96,10 @@ async function send(
 
 /** Throws a `ServiceError` when no attempt was answered. */
 function outcomeOf(tally: RunTally, target: ResolvedTarget, { messages }: Context): Outcome {
-  const { firstFailure, answered, attempts } = tally;
+  const { firstFailure, answered } = tally;
   if (firstFailure === undefined) return 'done';
   const { result } = firstFailure;
-  if (answered === 0 && attempts > 0) throw notReached(result, target);
+  if (answered === 0 && !result.ok) throw notReached(result.code, target);
   if (tally.failed === 0) return 'done';
   messages.note('failed', `not acknowledged: ${whyNotAcknowledged(result)}`);
   return 'problems';

@@ -102,7 +102,7 @@ describe('a receiver that cannot be reached is exit 5', () => {
     const { stderr, exitCode, stdout } = await run([`http://127.0.0.1:${await freePort()}/`, ...token]);
     expect([exitCode, stdout]).toEqual([5, '']);
     expect(stderr).toMatch(
-      /^error: cannot reach http:\/\/127\.0\.0\.1:\d+: connection refused .*\nhint: start the receiver/,
+      /^error: http:\/\/127\.0\.0\.1:\d+ was not reached: connection refused .*\nhint: is the receiver running/,
     );
   });
 
