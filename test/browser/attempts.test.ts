@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { leads } from '../support/run.ts';
 import { inChromium } from './support/chromium.ts';
 import { leadOf, receiver } from './support/inspected.ts';
 import { expectLive, shownInbox } from './support/shown-page.ts';
+import { openServer } from '../support/open-server.ts';
 
 /** An app whose answers the test gives: each waits until it is let go. */
 async function app(answer: (count: number) => number | Promise<number>): Promise<string> {
@@ -15,10 +14,10 @@ async function app(answer: (count: number) => number | Promise<number>): Promise
       count += 1;
       void Promise.resolve(answer(count)).then((status) => response.writeHead(status).end());
     });
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const opened = await openServer(server);
+  onTestFinished(opened.close);
+  return opened.url;
 }
 
 inChromium('the attempts at a delivery', (browser) => {

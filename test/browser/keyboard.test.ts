@@ -1,12 +1,11 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
 import { largeInbox } from './support/large-inbox.ts';
 import { openedDelivery } from './support/opened-delivery.ts';
 import { freshContext, rowNames, shownInbox, shownPage } from './support/shown-page.ts';
+import { openServer } from '../support/open-server.ts';
 
 /** A target of replays: its URL and the bodies that it was sent. */
 async function replayTarget(): Promise<{ url: string; bodies: string[] }> {
@@ -18,10 +17,10 @@ async function replayTarget(): Promise<{ url: string; bodies: string[] }> {
       bodies.push(Buffer.concat(chunks).toString('utf8'));
       response.end('{}');
     });
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, bodies };
+  });
+  const opened = await openServer(server);
+  onTestFinished(opened.close);
+  return { url: `${opened.url}/hook`, bodies };
 }
 
 inChromium('the keyboard alone', (browser) => {

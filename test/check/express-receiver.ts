@@ -1,20 +1,16 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { expect, onTestFinished } from 'vitest';
 import type { CheckRun, ProbeRecord } from './support.ts';
+import { openServer } from '../support/open-server.ts';
 
 export { express };
 
 /** Serves on a free port until the test is done; gives the URL of /hook. */
 export async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const opened = await openServer(createServer(listener));
+  onTestFinished(opened.close);
+  return `${opened.url}/hook`;
 }
 
 export const probe = (run: CheckRun, name: string): ProbeRecord | undefined =>

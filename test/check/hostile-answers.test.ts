@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { leads } from '../support/run.ts';
 import { hurriedClock } from './support.ts';
+import { openServer } from '../support/open-server.ts';
 
 /** A receiver that says what it wants once a request's head has come. */
 async function serveBytes(answer: (socket: Socket) => void): Promise<string> {
@@ -12,12 +12,12 @@ async function serveBytes(answer: (socket: Socket) => void): Promise<string> {
     socket.on('error', () => undefined);
     socket.once('data', () => answer(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const opened = await openServer(server);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `${opened.url}/`;
 }
 
 const run = (url: string, argv: readonly string[] = []) =>

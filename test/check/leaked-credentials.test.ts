@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { check } from './support.ts';
+import { openServer } from '../support/open-server.ts';
 
 const secret = 'a-Shared-Secret-of-the-Tests';
 
@@ -24,9 +24,9 @@ async function tellingReceiver(tell: (expected: Buffer) => string): Promise<stri
       response.writeHead(isRight ? 200 : 401).end(isRight ? '' : tell(expected));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const opened = await openServer(server);
+  onTestFinished(opened.close);
+  return `${opened.url}/`;
 }
 
 const probes = ['--only', 'credential', '--only', 'leak'];

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
@@ -8,6 +7,7 @@ import type { Key, Scheme } from '../../src/webhook/scheme.ts';
 import type { SchemeOptions } from '../../src/webhook/scheme-options.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { checkTimestamp } from '../../src/webhook/timestamp.ts';
+import { openServer } from '../support/open-server.ts';
 
 /** What a receiver does at each step; each of them is right by default. */
 export interface Steps {
@@ -86,12 +86,8 @@ export async function startReceiver(
     steps.store(id, body);
     return 200;
   };
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await openServer(server);
+  onTestFinished(close);
   const running: Running = {
     server,
     stored,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
@@ -19,6 +19,7 @@ import { listenProcess } from '../support/listen-process.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
 import { sharedPostgres } from '../support/postgres/shared.ts';
 import { freshHome, leads } from '../support/run.ts';
+import { openServer } from '../support/open-server.ts';
 
 const postgres = await sharedPostgres();
 const open: (() => Promise<unknown>)[] = [];
@@ -229,10 +230,8 @@ describe('leads listen --inspect', () => {
   });
 
   it('says what kept the page from starting, and refuses an inbox that the page cannot see', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    open.push(() => Promise.resolve(void taken.close()));
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
+    const { port, close } = await openServer(createServer());
+    open.push(close);
     const words = ['listen', '--token', 'secret', '--http', '--port', '0', '--inspect'];
     const failed = await leads([...words, String(port)]);
     expect([failed.exitCode, failed.stderr]).toEqual([
@@ -294,10 +293,10 @@ describe('leads listen --inspect', () => {
   });
 
   it('gives up a replay that is under way when it ends', async () => {
-    const silent = createServer().listen(0, '127.0.0.1');
-    open.push(() => Promise.resolve(void silent.close()));
-    await once(silent, 'listening');
-    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+    const silent = createServer();
+    const { url: silentUrl, close } = await openServer(silent);
+    open.push(close);
+    const url = `${silentUrl}/`;
     const home = freshHome();
     const listener = await listen(['--token', 'secret', '--http', '--port', '0'], { home });
     await deliver(listener.url, { id: 'a' });

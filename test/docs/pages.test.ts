@@ -16,6 +16,7 @@ import { newDatabase, superuser, urlOf } from '../support/postgres/address.ts';
 import { sharedPostgres } from '../support/postgres/shared.ts';
 import { absentLines } from './same-output.ts';
 import { type Drawn, inTerminal } from './terminal.ts';
+import { openServer } from '../support/open-server.ts';
 
 const root = new URL('../../', import.meta.url);
 const ci = ['.ci/run', '.ci/release'].map((file) => readFileSync(new URL(file, root), 'utf8')).join('\n');
@@ -87,11 +88,9 @@ async function preparePlace(text: string): Promise<Place> {
   const env = { PATH: path, TMPDIR: tmpdir(), TOKEN: 'secret', ...environment(home) };
   const app = createServer((request, response) => {
     request.resume().on('end', () => response.end('{"status":"accepted"}'));
-  }).listen(0, '127.0.0.1');
-  await once(app, 'listening');
-  onTestFinished(() => void app.close());
-  const address = app.address();
-  const appPort = typeof address === 'object' ? address?.port : undefined;
+  });
+  const appAt = await openServer(app);
+  onTestFinished(appAt.close);
   const [api, receiver] = [await freePort(), await freePort()];
   const { headers, body } = await sign(
     { id: 'lead_1', category: 'solar' },
@@ -148,7 +147,7 @@ async function preparePlace(text: string): Promise<Place> {
         .replaceAll(/https?:\/\/localhost:(?:8443|8080)/g, (url) =>
           url.startsWith('https') ? `https://localhost:${receiver}` : `http://127.0.0.1:${api}`,
         )
-        .replaceAll('http://localhost:3000', `http://127.0.0.1:${String(appPort)}`),
+        .replaceAll('http://localhost:3000', appAt.url),
   };
 }
 

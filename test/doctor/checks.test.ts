@@ -8,9 +8,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
-import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,6 +22,7 @@ import { freePort } from '../support/free-port.ts';
 import { freshHome, homeWith, leads, startLeads } from '../support/run.ts';
 import { scripted } from '../support/service.ts';
 import { diagnose, sandboxWith } from './support.ts';
+import { openServer } from '../support/open-server.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -230,9 +230,8 @@ describe('the receiving side', () => {
   });
 
   it('warns where another program has the port', async () => {
-    const server = createServer((socket) => socket.end('hello\n')).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const server = createServer((socket) => socket.end('hello\n'));
+    const { port } = await openServer(server);
     const found = await diagnose(sandbox, '--port', String(port));
     server.close();
     expect(found.check('receiver.port')).toMatchObject({
@@ -322,9 +321,8 @@ describe('the way to the service', () => {
       socket.on('error', () => undefined);
       socket.pipe(behind).pipe(socket);
     });
-    secure.listen(0, '127.0.0.1');
-    await once(secure, 'listening');
-    const url = `https://localhost:${(secure.address() as AddressInfo).port}`;
+    const secureAt = await openServer(secure);
+    const url = `https://localhost:${secureAt.port}`;
     const trusting = await diagnose({ url, home });
     const other = await diagnose({ url });
     secure.close();

@@ -1,7 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { probes } from '../../src/check/run-probes.ts';
@@ -12,6 +10,7 @@ import { freshHome } from '../support/run.ts';
 import { listenInEachTest } from '../commands/listen/support.ts';
 import { check } from '../check/support.ts';
 import { full } from '../support/faults.ts';
+import { openServer } from '../support/open-server.ts';
 
 const listen = listenInEachTest();
 
@@ -87,14 +86,12 @@ async function storedCounter(location: string): Promise<string> {
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const opened = await openServer(server);
   onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
+    await opened.close();
     await inbox.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `${opened.url}/`;
 }
 
 const home = freshHome();

@@ -1,6 +1,4 @@
 import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -12,6 +10,7 @@ import { seeded } from '../support/faulty-service.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
 import { inParallel } from '../support/in-parallel.ts';
 import { freshHome } from '../support/run.ts';
+import { openServer } from '../support/open-server.ts';
 
 const forms = [
   ['-o', 'all.csv'],
@@ -43,10 +42,9 @@ async function growingService(latencyMs: number): Promise<Stored> {
       response.end(`{"data":[${page}],"offset":${from},"total":${records.length}}`);
     }, latencyMs);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const opened = await openServer(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: opened.url,
     grow() {
       for (let i = 0; i < perNight; i += 1) {
         const n = records.length;
@@ -55,10 +53,7 @@ async function growingService(latencyMs: number): Promise<Stored> {
         records.push(`{"id":"lead-${n}","note":"${'x'.repeat(n % 300)}","createdAt":"${created}"${more}}`);
       }
     },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
+    close: opened.close,
   };
 }
 

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { afterEach, expect, it } from 'vitest';
@@ -11,6 +9,7 @@ import { inParallel } from '../support/in-parallel.ts';
 import { type ListenProcess, listenProcess } from '../support/listen-process.ts';
 import { residentBytes } from '../support/listening.ts';
 import { until } from '../support/until.ts';
+import { openServer } from '../support/open-server.ts';
 
 const rounds = 10;
 const perRound = sized(100_000) / rounds;
@@ -36,13 +35,9 @@ async function startApp() {
       response.writeHead(state.isDown ? 503 : 200).end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  clean.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return Object.assign(state, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const opened = await openServer(server);
+  clean.push(() => void opened.close());
+  return Object.assign(state, { url: opened.url });
 }
 
 interface Receiver extends ListenProcess {

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { parseFaults, deliveryFaults } from '../../src/sandbox/faults.ts';
@@ -14,6 +13,7 @@ import {
   type ScriptedReceiver,
   type ReceivedRequest,
 } from '../support/scripted-service.ts';
+import { openServer } from '../support/open-server.ts';
 
 const secrets: Record<string, string> = {
   token: 'a-shared-token',
@@ -147,9 +147,8 @@ test('retries follow the schedule; only 200 acknowledges; after the last it give
 });
 
 test('a delivery fails when the receiver does not answer in time, or does not listen', async () => {
-  const silent = createServer(() => undefined);
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const { port } = silent.address() as AddressInfo;
+  const silentAt = await openServer(createServer(() => undefined));
+  const { port } = silentAt;
   for (const [target, error] of [
     [`http://127.0.0.1:${port}/`, 'timeout'],
     ['http://127.0.0.1:1/', 'ECONNREFUSED'],
@@ -159,8 +158,7 @@ test('a delivery fails when the receiver does not answer in time, or does not li
     await expect.poll(() => lead.status).toBe('failed');
     expect(attemptsOf(sandbox)).toEqual([`1 unanswered ${error}`]);
   }
-  silent.closeAllConnections();
-  silent.close();
+  await silentAt.close();
 });
 
 test('every forgery is rejected by a receiver that verifies, and the retry is accepted', async () => {

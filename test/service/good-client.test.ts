@@ -1,7 +1,5 @@
 import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -14,6 +12,7 @@ import { FakeClock } from '../support/clock.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
 import { walk } from '../support/walk.ts';
+import { openServer } from '../support/open-server.ts';
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -133,9 +132,8 @@ async function rawService(answer: () => string): Promise<TestService> {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.end(answer()));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const service = await serviceAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const opened = await openServer(server);
+  const service = await serviceAt(opened.url);
   open.push(
     () => service.close(),
     () => Promise.resolve(void server.close()),

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Answer, type Asked, type Lead, leadNumber, type Page, type Row } from './row.ts';
 import { wholeNumber } from './ways.ts';
+import { openServer } from '../support/open-server.ts';
 
 const rejected = (status: number): Answer => ({
   status,
@@ -96,10 +95,9 @@ export async function serve(row: Row, count: number): Promise<ListService> {
     response.writeHead(status, { ...(text !== '' && { 'content-type': 'application/json' }), ...headers });
     response.end(text);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const opened = await openServer(server);
   const service = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: opened.url,
     count,
     requests,
     get ids() {
@@ -113,11 +111,7 @@ export async function serve(row: Row, count: number): Promise<ListService> {
       met.clear();
       fruitful = 0;
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close: opened.close,
   };
   return service;
 }

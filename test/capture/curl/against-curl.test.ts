@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { captureOf, lacks } from '../capture-of.ts';
+import { openServer } from '../../support/open-server.ts';
 
 interface Received {
   readonly method: string | undefined;
@@ -37,8 +37,8 @@ beforeAll(async () => {
       response.end('{"status":"accepted"}');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const opened = await openServer(server);
+  base = opened.url;
 });
 afterAll(() => server.close());
 

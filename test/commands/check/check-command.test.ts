@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
@@ -8,6 +8,7 @@ import { check, type CheckSummary, hurriedClock } from '../../check/support.ts';
 import { freePort } from '../../support/free-port.ts';
 import { freshHome, leads, type RunOptions, startLeads } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
+import { openServer } from '../../support/open-server.ts';
 
 const secret = 'Token-of-the-Tests';
 const token = ['--token', secret];
@@ -113,10 +114,9 @@ describe('a receiver that cannot be reached is exit 5', () => {
   });
 
   test('where a connection is taken and nothing said of TLS', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const opened = await openServer(createServer());
+    onTestFinished(opened.close);
+    const url = `https://127.0.0.1:${opened.port}/`;
     const { stderr, exitCode } = await run([url, ...token, '--timeout', '200ms']);
     expect([exitCode, stderr]).toEqual([5, expect.stringContaining('no answer in time')]);
   });

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/time/clock.ts';
 import { leads, type Run, type RunOptions } from '../../support/run.ts';
+import { openServer } from '../../support/open-server.ts';
 
 export interface Received {
   readonly headers: IncomingMessage['headers'];
@@ -32,13 +32,10 @@ export async function receiver(
     tls === undefined
       ? createServer(listener)
       : createSecureServer({ cert: tls.certPem, key: tls.keyPem }, listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const opened = await openServer(server);
+  onTestFinished(opened.close);
   const scheme = tls === undefined ? 'http' : 'https';
-  return { url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
+  return { url: `${scheme}://127.0.0.1:${opened.port}/hook`, received };
 }
 
 /** `leads send` in this process; chance is real, so that ids differ. */

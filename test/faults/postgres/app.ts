@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { openServer } from '../../support/open-server.ts';
 
 /** The application behind receivers. */
 export interface App {
@@ -21,14 +20,10 @@ export async function startApp(): Promise<App> {
       response.end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const opened = await openServer(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `${opened.url}/`,
     got,
-    stop() {
-      server.close();
-      server.closeAllConnections();
-    },
+    stop: opened.close,
   };
 }

@@ -1,11 +1,10 @@
 import { createServer } from 'node:net';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, describe as describeError, UsageError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/http/server/server-options.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
+import { openServer } from '../../support/open-server.ts';
 
 describe('a delivery', () => {
   test('keeps the order, case and repetitions of its headers, its path and its bytes', async () => {
@@ -159,10 +158,8 @@ describe('closing', () => {
 
 describe('an address that cannot be used', () => {
   test('is a configuration error when the port is in use', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => void other.close());
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
+    const { port, close } = await openServer(createServer());
+    onTestFinished(close);
     const error = await startReceiver({ port }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
     expect(describeError(error)).toEqual({

@@ -1,7 +1,7 @@
 import { exitCodeOf } from '../../../src/exit-codes.ts';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-errors.ts';
@@ -16,6 +16,7 @@ import type { Rows } from '../../../src/inbox/sql/row.ts';
 import { Query } from '../../../src/inbox/sql/statement.ts';
 import { describeWithPostgres } from './database.ts';
 import { locationOf } from './location.ts';
+import { openServer } from '../../support/open-server.ts';
 
 const deadPort = await freePort();
 const ends: (() => Promise<unknown>)[] = [];
@@ -326,9 +327,9 @@ describe('something that is no database', () => {
       socket.on('error', () => undefined);
       handle(socket);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const opened = await openServer(server);
     ends.push(() => new Promise((resolve) => server.close(resolve)));
-    return `postgres://leads:secret@127.0.0.1:${(server.address() as AddressInfo).port}/leads?connect_timeout=1`;
+    return `postgres://leads:secret@127.0.0.1:${opened.port}/leads?connect_timeout=1`;
   }
 
   test.each([

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -14,6 +12,8 @@ import {
   UsageError,
 } from '../../../src/library/client.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+import { freePort } from '../../support/free-port.ts';
+import { openServer } from '../../support/open-server.ts';
 
 const apiKey = 'key-of-this-test-0123456789';
 
@@ -56,11 +56,7 @@ describe('an iteration that fails', () => {
   });
 
   it('says that the service cannot be reached, with the cause', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    server.close();
-    await once(server, 'close');
+    const port = await freePort();
     const error = await failure({ baseUrl: `http://127.0.0.1:${port}`, apiKey });
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ code: 'service_unavailable', cause: { code: 'ECONNREFUSED' } });
@@ -182,16 +178,13 @@ describe('createClient()', () => {
       asked.push(url);
       socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const { port } = proxy.address() as { port: number };
-    const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const { url, close } = await openServer(proxy);
+    const env = { HTTPS_PROXY: url };
     // An address that is nobody's (RFC 5737).
     const options = { baseUrl: 'https://192.0.2.1', apiKey, timeoutMs: 300 };
     expect((await failure({ ...options, env })).message).toContain('the proxy does not connect');
     expect((await failure(options)).message).not.toContain('proxy');
     expect(asked).toEqual(['192.0.2.1:443']);
-    proxy.closeAllConnections();
-    proxy.close();
+    await close();
   });
 });

@@ -1,5 +1,4 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished } from 'vitest';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../../src/library/testing.ts';
 import { verify } from '../../../src/library/webhook.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { openServer } from '../../support/open-server.ts';
 
 type Check = (request: Request) => Promise<number>;
 
@@ -27,10 +27,9 @@ async function endpoint(answer: Check): Promise<string> {
       void answer(whole).then((status) => response.writeHead(status).end());
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  onTestFinished(() => server.closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const opened = await openServer(server);
+  onTestFinished(opened.close);
+  return `${opened.url}/hook`;
 }
 
 const secrets = Buffer.from('a secret of twenty-four.').toString('base64');

@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { runInNewContext } from 'node:vm';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -17,6 +16,7 @@ import {
 } from '../../../src/library/webhook.ts';
 import { schemeNames } from '../../../src/webhook/vendor-presets.ts';
 import { vendors, whsec } from '../vendor-deliveries.ts';
+import { openServer } from '../../support/open-server.ts';
 
 const body = '{"id":"lead_1","amount":9007199254740993,"contact":{"name":"Zoë"}}';
 const choice = { scheme: 'github', secrets: 'octo' } as const;
@@ -35,9 +35,8 @@ async function received<T>(
     result = use(request);
     void result.finally(() => response.end('{}')).catch(() => undefined);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await openServer(server);
+  onTestFinished(close);
   await request(`http://127.0.0.1:${port}/hooks/leads`, delivery);
   if (result === undefined) throw new Error('nothing was received');
   return result;
