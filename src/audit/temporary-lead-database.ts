@@ -108,7 +108,6 @@ export class LeadDatabase implements ReceivedLeads {
       leadId: fromColumn(textOf(lead)),
       seq: numberOf(seq),
       receivedAt: 0,
-      source: 'push',
       body: bytesOf(body),
     }));
     return Promise.resolve(leads);

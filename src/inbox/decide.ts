@@ -146,7 +146,7 @@ type TableRow = readonly Value[];
 
 /**
  * The results for each item of a batch, and what is to be stored: new rows of four tables, in the order of their columns; nonces that
- * are bound from now on; by how much the attempts of leads that were stored before grow (`repeats`); and what may be more
+ * are bound from now on; how many deliveries leads have that were stored before (`repeated`); and what may be more
  * than is kept from now on: repeats of these leads (`trimmed`: those that differ from the first payload, or the others), and rejected
  * deliveries of these kinds.
  */
@@ -158,7 +158,7 @@ export interface Changes {
   readonly leads: readonly TableRow[];
   readonly forwards: readonly TableRow[];
   readonly nonces: ReadonlyMap<string, BoundNonce>;
-  readonly repeats: ReadonlyMap<string, number>;
+  readonly repeated: ReadonlyMap<string, number>;
   readonly trimmed: readonly { readonly id: string; readonly differs: boolean }[];
   readonly rejectedKinds: ReadonlySet<'rejected' | 'other'>;
 }
@@ -180,7 +180,7 @@ interface LeadState extends StoredLeadRow {
 }
 
 interface KeptDelivery {
-  readonly arrival: Pick<Arrival, 'delivery' | 'place' | 'source' | 'createdAt'>;
+  readonly arrival: Pick<Arrival, 'delivery' | 'place' | 'source'>;
   readonly id: string | null;
 }
 
@@ -224,11 +224,7 @@ class Decision {
       leads: states
         .filter(([, { isNew }]) => isNew)
         .map(([id, { seq, firstAt, attempts, digest }]) => [id, seq, firstAt, attempts, digest]),
-      repeats: new Map(
-        states
-          .filter(([, { isNew }]) => !isNew)
-          .map(([id, { attempts }]) => [id, attempts - (this.#stored.leads.get(id)?.attempts ?? 0)]),
-      ),
+      repeated: new Map(states.filter(([, { isNew }]) => !isNew).map(([id, { attempts }]) => [id, attempts])),
       trimmed: [...this.#trimmed.values()],
       rejectedKinds: this.#rejectedKinds,
     };
@@ -317,22 +313,12 @@ class Decision {
   /** A new lead is due for its targets at once, or claimed for its first attempt. */
   #addForwards({ arrival, id }: ArrivingLead, request: number, claimed: readonly string[] = []): void {
     const { now, claimMs, storedName } = this.#context;
+    const seq = this.#lastSeq;
     for (const target of arrival.targets ?? this.#context.targets) {
       const name = storedName(target);
       const [claim, claimedUntil] = claimed.includes(target) ? [1, now + claimMs] : [0, 0];
-      const [tries, since, dueAt] = [claim, now, now];
-      this.#forwards.push([
-        id,
-        name,
-        this.#lastSeq,
-        request,
-        'waiting',
-        claim,
-        tries,
-        since,
-        dueAt,
-        claimedUntil,
-      ]);
+      const tries = claim;
+      this.#forwards.push([id, name, seq, request, 'waiting', claim, tries, now, now, claimedUntil]);
     }
   }
 
@@ -370,7 +356,7 @@ class Decision {
 
   /** Adds a row under the last number. An `other` delivery is stored as a rejected one with its own reason, so that one index serves both. */
   #addDelivery(
-    { arrival: { delivery, place, source = 'push', createdAt }, id }: KeptDelivery,
+    { arrival: { delivery, place, source = 'push' }, id }: KeptDelivery,
     verdict: TakenVerdict | Rejection | OtherDelivery,
     { path, headers, body }: DeliveryContent,
     firstSeq?: number,
@@ -397,7 +383,6 @@ class Decision {
       place?.start ?? null,
       place?.end ?? null,
       firstSeq ?? null,
-      (isTaken && verdict.attempt === 1 ? createdAt : null) ?? null,
     ]);
   }
 }

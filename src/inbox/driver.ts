@@ -32,9 +32,8 @@ export interface Driver {
   read(query: Query): Promise<Rows>;
   /** The error for people for one that was thrown while the inbox was opened. */
   openError(error: unknown): Error;
-  /** Resolves to a text that is another one after any process has written something. */
+  /** Resolves to a text that is another one after any process has written something. Rejects where deliveries cannot be read. */
   changeMark(): Promise<string>;
-  checkReadable(): Promise<void>;
   /** Rejects as `write` does where a small transaction works, but the next delivery may not be stored for want of room or rights. */
   checkWritable(): Promise<void>;
   /** Names places, for people, in which erased data may remain, since nothing here reaches them. */

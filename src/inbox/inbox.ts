@@ -25,8 +25,6 @@ export interface Arrival {
   readonly place?: Span | undefined;
   /** The key of the delivery's nonce. A later delivery with this nonce and another body is rejected as a replay. */
   readonly nonce?: string | undefined;
-  /** When the service made the lead, in milliseconds since the epoch, where the lead says so. */
-  readonly createdAt?: number | undefined;
   readonly source?: Source | undefined;
   /** The lead goes to these targets of the receiver (default: all), and a new one is claimed at once for `claimed` (default: none). */
   readonly targets?: readonly string[] | undefined;

@@ -14,7 +14,6 @@ export interface StoredRef {
 
 export interface StoredLead extends StoredRef {
   readonly receivedAt: number;
-  readonly source: Source;
   readonly body: Uint8Array;
 }
 
@@ -112,37 +111,37 @@ export interface CountQuery {
   readonly since: number;
   readonly until: number;
   readonly partMs: number;
-  readonly onlyRemoved?: boolean | undefined;
 }
 
 /**
- * The number of deliveries that agree in `part`, `verdict`, `reason`, `source`, `attempt` and `isRemoved`; several counts of one query may
- * agree in these and add up. `part` counts from 0. A removed delivery was pruned, erased or dropped as one of too many: the inbox keeps
- * nothing of it but such a count. `attempt` is the number of the delivery among those of its lead, from 1, and `mostAttemptsCounted` for all later ones. `delays`: from
- * the creation of each lead to its first delivery, in milliseconds and not below 0, as far as both are stored.
+ * The number of deliveries that agree in `part`, which counts from 0, `verdict` and `isRemoved`; several counts of one query may agree in
+ * these and add up. A removed delivery was pruned, erased or dropped as one of too many: the inbox keeps nothing of it but such a count.
  */
 export interface DeliveryCount {
   readonly part: number;
   readonly verdict: VerdictKind;
-  readonly reason: string | undefined;
-  readonly source: Source;
-  readonly attempt: number;
   readonly count: number;
   readonly isRemoved: boolean;
-  readonly delays: readonly number[];
 }
 
-export const mostAttemptsCounted = 10;
+/** The number of removed deliveries that agree in the other members. `isRepeat`: none of them was the first one of its lead. */
+export interface RemovedCount extends Pick<StoredDelivery, 'verdict' | 'reason' | 'source'> {
+  readonly isRepeat: boolean;
+  readonly count: number;
+}
 
 export const removedCountStepMs = 60_000;
 
 export interface InboxChanges {
-  /** Another text after something was written, by whichever process; so cheap that it may be asked each second. */
+  /**
+   * Another text after something was written, by whichever process; so cheap that it may be asked each second. Rejects with a
+   * `DataError` where the inbox cannot be read, or its file is not the one that was opened.
+   */
   changeMark(): Promise<string>;
-  /** Rejects with a `DataError` where the inbox cannot be read, or its file is not the one that was opened. */
-  checkReadable(): Promise<void>;
   /** Counts all deliveries of that time, also those that were removed, in small steps. */
   counts(query: CountQuery): AsyncIterable<readonly DeliveryCount[]>;
+  /** Counts the removed deliveries that were received from `since` on and before `until`. */
+  removedCounts(query: Pick<CountQuery, 'since' | 'until'>): Promise<readonly RemovedCount[]>;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Driver } from './driver.ts';
 import type { InboxReader } from './inbox.ts';
 import { deliveries, leads } from './sql/deliveries.ts';
 import { leadReader } from './sql/leads.ts';
-import { deliveryCounts, receipts } from './sql/receipts.ts';
+import { deliveryCounts, receipts, removedCounts } from './sql/receipts.ts';
 import { bytesOf, numberOf } from './sql/row.ts';
 import { sql } from './sql/statement.ts';
 import { forwardsOf, targetCounts, undoneLeads } from './sql/waiting.ts';
@@ -50,11 +50,11 @@ export function readerOf(
     receipts: (query) => receipts(driver, query),
     leads: (query) => leads(driver, query),
     counts: (query) => deliveryCounts(driver, query),
+    removedCounts: (query) => removedCounts(driver, query),
     waiting: (target) => undoneLeads(driver, target === undefined ? undefined : storedName(target)),
     targetCounts: () => targetCounts(driver, ownTargets.map(storedName)),
     forwards: (leadIds) => forwardsOf(driver, leadIds),
     changeMark: () => driver.changeMark(),
-    checkReadable: () => driver.checkReadable(),
     close: () => driver.close(),
   };
 }

@@ -8,12 +8,8 @@ import { loadStoredState, saveChanges } from './sql/store-batch.ts';
 import type { StoreOptions } from './store-options.ts';
 import type { OpenedStore } from './store-reader.ts';
 
-type Task =
-  | { readonly kind: 'deliveries'; readonly item: BatchItem }
-  | { readonly kind: 'statements'; readonly work: (start: Start) => Work<unknown> };
-
 interface QueuedWrite {
-  readonly task: Task;
+  readonly task: BatchItem | ((start: Start) => Work<unknown>);
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** The write fails when the database is still locked by another process then; by the monotonic clock. */
@@ -49,7 +45,7 @@ export class WriteQueue {
   }
 
   add<T>(work: (start: Start) => Work<T>): Promise<T> {
-    return this.#enqueue({ kind: 'statements', work });
+    return this.#enqueue(work);
   }
 
   addArrivals(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
@@ -76,13 +72,13 @@ export class WriteQueue {
   /** An item that cannot be made, such as one whose headers cannot be redacted, fails as one that cannot be stored. */
   #enqueueItem(makeItem: () => BatchItem): Promise<readonly TakeResult[]> {
     try {
-      return this.#enqueue({ kind: 'deliveries', item: makeItem() });
+      return this.#enqueue(makeItem());
     } catch (error) {
       return Promise.reject(this.#driver.writeFailure(error).error);
     }
   }
 
-  #enqueue<T>(task: Task): Promise<T> {
+  #enqueue<T>(task: QueuedWrite['task']): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const deadline = this.#options.clock.steady() + lockWaitMs;
       this.#queue.add({ task, resolve: resolve as QueuedWrite['resolve'], reject, deadline });
@@ -131,7 +127,7 @@ export class WriteQueue {
     const resultsInOrder = itemResults.values();
     const results: unknown[] = [];
     for (const { task } of writes) {
-      results.push(task.kind === 'deliveries' ? resultsInOrder.next().value : yield* task.work(start));
+      results.push(typeof task === 'function' ? yield* task(start) : resultsInOrder.next().value);
     }
     // By these times `startOf` notices that the clock was set back, and `readMeta` continues the clock of the nonces.
     yield [
@@ -154,7 +150,7 @@ export class WriteQueue {
 }
 
 const itemsOf = (writes: readonly QueuedWrite[]): readonly BatchItem[] =>
-  writes.flatMap(({ task }) => (task.kind === 'deliveries' ? [task.item] : []));
+  writes.flatMap(({ task }) => (typeof task === 'function' ? [] : [task]));
 
 const leadsMayBeStored = (leads: number): Problem => ({
   kind: 'leads-may-be-stored',

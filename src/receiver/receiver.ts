@@ -1,7 +1,6 @@
 import { messageOf } from '../errors.ts';
 import { CannotStoreError } from '../inbox/errors.ts';
 import type { Arrival, Inbox, Source, TakeResult } from '../inbox/inbox.ts';
-import { readCreatedAt } from '../lead/raw-lead.ts';
 import type { Clock } from '../time/clock.ts';
 import {
   checkDelivery,
@@ -154,8 +153,7 @@ export function createReceiver(options: ReceiverOptions) {
     const nonce = sentNonce === undefined ? undefined : nonceKey(verifier.scheme.name, sentNonce);
     return leads.map((lead) => {
       const { leadId, place: leadPlace } = lead;
-      const createdAt = readCreatedAt(lead.lead.createdAt);
-      const arrival = { delivery, leadId, place: leadPlace, createdAt, source, nonce };
+      const arrival = { delivery, leadId, place: leadPlace, source, nonce };
       if (forwards === undefined) return arrival;
       const { targets, claimed } = forwards.targetsOf(lead);
       if (targets?.length === 0) note(leadForNoTarget(leadId));

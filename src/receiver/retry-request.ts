@@ -48,40 +48,35 @@ const obstacles: Readonly<Partial<Record<LeadClaim['state'], string>>> = {
  * target has already taken, or that never waited for it, is sent as well; with `isMove` it is left out.
  */
 export async function retryRequest(
-  stored: readonly (StoredDelivery & { readonly leadId: string })[],
+  stored: readonly ClaimedDelivery['delivery'][],
   { target, inbox, clock, isMove }: RetryOptions,
 ): Promise<readonly Retried[]> {
   const leadIds = stored.map(({ leadId }) => leadId);
   const claims = await claimFree(leadIds, { inbox, clock, target: isMove ? undefined : target.name });
-  const sendable: ClaimedDelivery[] = [];
-  const unsent: Retried[] = [];
-  for (const delivery of stored) {
-    const claim = claims.get(delivery.leadId) ?? unclaimed;
-    const obstacle = obstacles[claim.state];
-    if (obstacle !== undefined) unsent.push(untried(delivery.leadId, obstacle, clock.now()));
-    else if (claim.state === 'claimed' || !isMove) sendable.push({ delivery, claim });
-  }
-  const [first, ...more] = sendable;
+  const claimed = stored.map((delivery) => ({ delivery, claim: claims.get(delivery.leadId) ?? unclaimed }));
+  const unsent = claimed.flatMap(({ delivery: { leadId }, claim: { state } }) => {
+    const obstacle = obstacles[state];
+    return obstacle === undefined ? [] : [untried(leadId, obstacle, clock.now())];
+  });
+  const [first, ...more] = claimed.filter(
+    ({ claim: { state } }) => state === 'claimed' || (!isMove && obstacles[state] === undefined),
+  );
   if (first === undefined) return unsent;
-  const { reached, ...sentOnce } = await sendOnce([first, ...more], target);
+  const sendable = [first, ...more] as const;
+  const { reached, ...sentOnce } = await sendOnce(sendable, target);
   const result = { ...sentOnce, at: clock.now() };
   const { ok } = result;
-  const kind = isMove ? 'retry' : 'replay';
-  const record = {
-    target: target.name,
-    outcome: ok ? 'done' : 'untried',
-    result: { ...result, kind },
-  } as const;
-  const records = sendable.map(({ delivery, claim: { claim, stored: insteadOf } }) => {
-    const { leadId, seq } = delivery;
-    return { ...record, leadId, seq, claim, insteadOf };
+  await inbox.record(
+    sendable.map(({ delivery: { leadId, seq }, claim: { claim, stored: insteadOf } }) => ({
+      ...{ leadId, seq, claim, insteadOf, target: target.name },
+      outcome: ok ? 'done' : 'untried',
+      result: { ...result, kind: isMove ? 'retry' : 'replay' },
+    })),
+  );
+  const sent = sendable.map(({ delivery: { leadId }, claim: { label } }) => {
+    return { ...result, leadId, isTried: true, reached, insteadOf: ok ? label : undefined };
   });
-  await inbox.record(records);
-  const sentLeads = sendable.map(({ delivery: { leadId }, claim: { label } }) => {
-    const insteadOf = ok ? label : undefined;
-    return { ...result, leadId, isTried: true, reached, insteadOf };
-  });
-  return [...sentLeads, ...unsent];
+  return [...sent, ...unsent];
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { DeliveryCount, StoredReceipt } from '../inbox/query-types.ts';
+import type { RemovedCount, StoredReceipt } from '../inbox/query-types.ts';
 
 /** A stored delivery of one lead. */
 export interface CountedDelivery extends Omit<StoredReceipt, 'seq' | 'lead'> {
@@ -80,12 +80,12 @@ export class ReceiptCounts {
   }
 
   /** Adds removed deliveries. The inbox keeps only how many came in each minute: they have no delay and end no gap. */
-  addRemoved({ verdict, reason, source, attempt, count }: DeliveryCount): void {
+  addRemoved({ verdict, reason, source, isRepeat, count }: RemovedCount): void {
     this.#hasRemovedBackfills ||= source === 'backfill';
     if (source === 'backfill') return;
     this.#countVerdict(verdict, count, reason);
     if (verdict !== 'accepted' && verdict !== 'duplicate') return;
-    if (attempt > 1) this.#hasRemovedRepeats = true;
+    if (isRepeat) this.#hasRemovedRepeats = true;
     else this.removedLeads += count;
   }
 

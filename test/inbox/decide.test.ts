@@ -51,10 +51,10 @@ describe('a batch', () => {
 
   it('has a lead due for each target, and for none where it came before', () => {
     const first = { ...lead('a'), claimed: ['app'] };
-    const { forwards, leads, repeats } = decide([item(first), item(lead('a'))], nothing, context);
+    const { forwards, leads, repeated } = decide([item(first), item(lead('a'))], nothing, context);
     expect(forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 1, 1, 1000, 1000, 1060]]);
     expect(leads.map((row) => row[3])).toEqual([2]);
-    expect(repeats.size).toBe(0);
+    expect(repeated.size).toBe(0);
     const waiting = decide([item(lead('a'))], nothing, context);
     expect(waiting.forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 0, 0, 1000, 1000, 0]]);
   });
@@ -68,12 +68,12 @@ describe('a batch', () => {
     };
     const batch = [item(lead('a', { n: 2 })), item(lead('a', { n: 1 }))];
     expect(keysOf(batch).leads).toEqual(new Set(['a']));
-    const { results, repeats, leads, forwards } = decide(batch, known, context);
+    const { results, repeated, leads, forwards } = decide(batch, known, context);
     expect(results).toMatchObject([
       [{ kind: 'duplicate', attempt: 5, firstAt: 7, differs: ['n'] }],
       [{ kind: 'duplicate', attempt: 6, firstAt: 7, differs: undefined }],
     ]);
-    expect([...repeats]).toEqual([['a', 2]]);
+    expect([...repeated]).toEqual([['a', 6]]);
     expect([leads, forwards]).toEqual([[], []]);
     const unread = decide(batch.slice(0, 1), { ...known, payloads: new Map() }, context);
     expect(unread.results).toMatchObject([[{ differs: ['*'] }]]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DeliveryCount } from '../../src/inbox/query-types.ts';
+import type { RemovedCount, Source } from '../../src/inbox/query-types.ts';
 import { type CountedDelivery, ReceiptCounts, type ReceiptFigures } from '../../src/stats/receipt-counts.ts';
 
 const receipt = (more: Partial<CountedDelivery>): CountedDelivery => ({
@@ -110,13 +110,13 @@ describe('deliveries', () => {
     expect(counts.figures(10, undefined, 100).attemptsPerLead).toBe(2);
   });
 
-  const removed = (attempt: number, count: number, more: Partial<DeliveryCount> = {}): DeliveryCount => ({
-    ...{ part: 0, verdict: attempt === 1 ? 'accepted' : 'duplicate', reason: undefined, source: 'push' },
-    ...{ attempt, count, isRemoved: true, delays: [], ...more },
-  });
+  const removed = (attempt: number, count: number, source: Source = 'push'): RemovedCount => {
+    const isRepeat = attempt > 1;
+    return { verdict: isRepeat ? 'duplicate' : 'accepted', reason: undefined, source, isRepeat, count };
+  };
   const attemptsOf = (
     stored: readonly CountedDelivery[],
-    removedCounts: readonly DeliveryCount[],
+    removedCounts: readonly RemovedCount[],
     start?: number,
   ): readonly [number | null, 'at most' | 'exactly'] => {
     const counts = new ReceiptCounts();
@@ -135,7 +135,7 @@ describe('deliveries', () => {
   it('of removed leads give an upper bound where their first one may be before the window, or was pulled', () => {
     expect(attemptsOf([repeat], [removed(1, 1)], 10)).toEqual([2, 'at most']);
     expect(attemptsOf([], [removed(2, 3)], 10)).toEqual([3, 'at most']);
-    expect(attemptsOf([], [removed(2, 3), removed(1, 1, { source: 'backfill' })])).toEqual([3, 'at most']);
+    expect(attemptsOf([], [removed(2, 3), removed(1, 1, 'backfill')])).toEqual([3, 'at most']);
     expect(attemptsOf([], [removed(1, 4)], 10)).toEqual([1, 'exactly']);
   });
 

@@ -32,7 +32,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
     targets,
     async openInbox(target) {
       // Fails where another inbox has replaced the one of the page: there, the same numbers are those of other leads.
-      await reader.checkReadable();
+      await reader.changeMark();
       return openInbox({
         location,
         clock,

@@ -72,14 +72,11 @@ async function countRemoved(
   { filter: { since, until }, end, needsFields }: StatsPlan,
   receipts: ReceiptCounts,
 ): Promise<number> {
-  const [from, to] = [Math.floor(since ?? 0), Math.ceil(until ?? end)];
-  const wholeWindow = { since: from, until: to, partMs: Math.max(1, to - from) };
+  const wholeWindow = { since: Math.floor(since ?? 0), until: Math.ceil(until ?? end) };
   let unfilterable = 0;
-  for await (const counts of inbox.counts({ ...wholeWindow, onlyRemoved: true })) {
-    for (const removed of counts) {
-      if (needsFields) unfilterable += removed.count;
-      else receipts.addRemoved(removed);
-    }
+  for (const removed of await inbox.removedCounts(wholeWindow)) {
+    if (needsFields) unfilterable += removed.count;
+    else receipts.addRemoved(removed);
   }
   return unfilterable;
 }

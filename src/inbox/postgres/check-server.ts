@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.ts';
-import { textsIn } from '../sql/row.ts';
+import { textOf } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
 import type { StoreOptions } from '../store-options.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
@@ -52,7 +52,7 @@ export async function checkServer(
     const message = `${database} has full_page_writes=off: a power cut may damage it`;
     warn({ kind: 'postgres-without-full-pages', message });
   }
-  const loggingNames = textsIn(row['logging']);
+  const loggingNames = textOf(row['logging']).split(',').filter(Boolean);
   if (loggingNames.length > 0) {
     const assignments = loggingSettings.flatMap(([name, valueOff]) =>
       loggingNames.includes(name) ? `${name} = ${valueOff}` : [],

@@ -106,6 +106,10 @@ const forbiddenTableQuery = (schema: string): Query =>
     [schema],
   );
 
+const changeQuery = new Query(
+  'SELECT pg_current_snapshot()::text AS mark, (SELECT max(seq) FROM @deliveries)',
+);
+
 /** The most rows that one statement inserts. Each inserts a power of two, so that few different statements are prepared. */
 const maxRowsInserted = 64;
 
@@ -182,12 +186,8 @@ class PostgresDriver implements Driver {
   }
 
   async changeMark(): Promise<string> {
-    const [row] = await this.read(new Query('SELECT pg_current_snapshot()::text AS mark'));
+    const [row] = await this.read(changeQuery);
     return textOf(row?.['mark']);
-  }
-
-  async checkReadable(): Promise<void> {
-    await this.read(new Query('SELECT max(seq) FROM @deliveries'));
   }
 
   /**

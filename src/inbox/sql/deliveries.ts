@@ -13,6 +13,7 @@ import type { StoredLeadQuery } from '../inbox.ts';
 import {
   attemptKindOfRow,
   bytesOf,
+  listIn,
   numberOf,
   optionalNumber,
   optionalText,
@@ -65,46 +66,40 @@ export const payload = sql`CASE WHEN d.lead_start IS NULL THEN d.body
 
 type Content = Pick<StoredDelivery, 'headers' | 'body'>;
 
-const headersIn = (value: Row[string] | undefined): StoredDelivery['headers'] =>
-  JSON.parse(textOf(value) || '[]') as [string, string][];
-
-/** Reads headers and bodies. It keeps the last content that several leads share, since these mostly follow each other. */
-class ContentReader {
-  readonly #driver: DatabaseReader;
-  #lastShared: { readonly firstSeq: number; readonly content: Content } | undefined;
-
-  constructor(driver: DatabaseReader) {
-    this.#driver = driver;
-  }
-
-  /** Reads the content of a row of `deliveries`; it is empty where a damaged file has lost it. */
-  async contentOf(row: Row): Promise<Content> {
+/**
+ * Makes the function that reads the content of a row of `deliveries`; it is empty where a damaged file has lost it. The last content that
+ * several leads share is kept, since these mostly follow each other.
+ */
+function contentReader(driver: DatabaseReader): (row: Row) => Promise<Content> {
+  let last: { readonly firstSeq: number; readonly content: Content } | undefined;
+  return async (row) => {
     const firstSeq = optionalNumber(row['first_seq']);
-    if (firstSeq === undefined) return { headers: headersIn(row['headers']), body: bytesOf(row['body']) };
-    if (this.#lastShared?.firstSeq === firstSeq) return this.#lastShared.content;
-    const [shared] = await this.#driver.read(
-      sql`SELECT headers, body FROM @contents WHERE seq = ${firstSeq}`,
-    );
-    const content = { headers: headersIn(shared?.['headers']), body: bytesOf(shared?.['body']) };
-    this.#lastShared = { firstSeq, content };
-    return content;
-  }
-
-  async leadOf(row: Row): Promise<StoredLead> {
-    const { body } = await this.contentOf(row);
-    return {
-      leadId: fromColumn(textOf(row['lead'])),
-      seq: numberOf(row['seq']),
-      receivedAt: numberOf(row['received_at']),
-      source: textOf(row['source']) as Source,
-      body: leadBytes(body, placeOf(row)),
-    };
-  }
+    if (firstSeq === undefined) return contentIn(row);
+    if (last?.firstSeq !== firstSeq) {
+      const [shared = {}] = await driver.read(
+        sql`SELECT headers, body FROM @contents WHERE seq = ${firstSeq}`,
+      );
+      last = { firstSeq, content: contentIn(shared) };
+    }
+    return last.content;
+  };
 }
+
+const contentIn = ({ headers = null, body = null }: Row): Content => ({
+  headers: listIn(headers),
+  body: bytesOf(body),
+});
+
+const storedLead = (row: Row, { body }: Content): StoredLead => ({
+  leadId: fromColumn(textOf(row['lead'])),
+  seq: numberOf(row['seq']),
+  receivedAt: numberOf(row['received_at']),
+  body: leadBytes(body, placeOf(row)),
+});
 
 export async function* deliveries(driver: DatabaseReader, query: InboxQuery): AsyncGenerator<StoredDelivery> {
   const { dialect } = driver;
-  const contents = new ContentReader(driver);
+  const contentOf = contentReader(driver);
   const filter = conditions(query);
   const results = sql`(SELECT ${dialect.list(dialect.array('label, ok, answer, at, duration_ms, kind, address'))} FROM
     (SELECT * FROM @results AS r LEFT JOIN @targets ON name = target WHERE r.seq = d.seq ORDER BY number) AS one)`;
@@ -112,7 +107,7 @@ export async function* deliveries(driver: DatabaseReader, query: InboxQuery): As
     sql`SELECT d.*, ${results} AS results FROM @deliveries AS d WHERE seq < ${lastSeq} ${filter}
       ORDER BY seq DESC LIMIT ${limit}`;
   for await (const rows of pages(driver, pageQuery)) {
-    for (const row of rows) yield deliveryOf(row, await contents.contentOf(row));
+    for (const row of rows) yield deliveryOf(row, await contentOf(row));
   }
 }
 
@@ -120,24 +115,25 @@ export async function* leads(
   driver: DatabaseReader,
   { state, since, until }: StoredLeadQuery,
 ): AsyncGenerator<StoredLead> {
-  const contents = new ContentReader(driver);
+  const contentOf = contentReader(driver);
   const filter = conditions({ since, until, verdicts: state === undefined ? undefined : [state] });
   const pageQuery = (lastSeq = 0, limit: number): Query =>
     sql`SELECT ${leadColumns} FROM @deliveries AS d WHERE seq > ${lastSeq} ${filter}
       AND seq = (SELECT l.seq FROM @leads AS l WHERE l.id = d.lead) ORDER BY seq LIMIT ${limit}`;
-  for await (const rows of pages(driver, pageQuery)) for (const row of rows) yield contents.leadOf(row);
+  for await (const rows of pages(driver, pageQuery))
+    for (const row of rows) yield storedLead(row, await contentOf(row));
 }
 
-const leadColumns = raw('seq, lead, received_at, source, body, headers, lead_start, lead_end, first_seq');
+const leadColumns = raw('seq, lead, received_at, body, headers, lead_start, lead_end, first_seq');
 
 export async function leadsBySeq(driver: DatabaseReader, seqs: readonly number[]): Promise<StoredLead[]> {
   const { dialect } = driver;
-  const contents = new ContentReader(driver);
+  const contentOf = contentReader(driver);
   const rows = await driver.read(
     sql`SELECT ${leadColumns} FROM ${dialect.tableOf(seqs)} ${dialect.joinBySearch} @deliveries ON seq = CAST(asked.value AS BIGINT)`,
   );
   const stored: StoredLead[] = [];
-  for (const row of rows) stored.push(await contents.leadOf(row));
+  for (const row of rows) stored.push(storedLead(row, await contentOf(row)));
   return stored;
 }
 
@@ -204,9 +200,7 @@ function deliveryOf(row: Row, { headers, body }: Content): StoredDelivery {
     place: placeOf(row),
     firstSeq: optionalNumber(row['first_seq']),
     differs: differs === undefined ? undefined : (JSON.parse(differs) as string[]),
-    results: (JSON.parse(textOf(row['results']) || '[]') as ResultRow[]).map((result) =>
-      resultOf(result, source),
-    ),
+    results: listIn<ResultRow>(row['results']).map((result) => resultOf(result, source)),
   };
 }
 

@@ -14,9 +14,8 @@ export interface Dialect {
   readonly keyed: string;
   /** After the columns of a table whose rows change: each page keeps some room, so that a changed row fits beside its old version. */
   readonly changing: string;
-  /** Names of functions of two numbers. */
+  /** The name of the function that gives the larger one of two numbers. */
   readonly larger: string;
-  readonly smaller: string;
   /** Joins a short table to a long one, in which the row for each row of the short one is searched by an index. */
   readonly joinBySearch: Query;
   /** After the name of a table: the index that SQLite has to use, or that it may use none. PostgreSQL chooses by itself. */
@@ -25,10 +24,9 @@ export interface Dialect {
   /** Values as the rows of a table `asked` with the columns `key`, which counts from 0, and `value`, a text. */
   tableOf(values: readonly Value[]): Query;
   /**
-   * Make one value of a column in all rows, or in those for which `where` holds: a text with commas between (null without a row), the
-   * text of a JSON array, or the bytes one after another.
+   * Make one value of a column in all rows, or in those for which `where` holds: the text of a JSON array, or the bytes one after
+   * another.
    */
-  joined(column: string, where?: Query): Query;
   list(column: string, where?: Query): Query;
   joinedBytes(column: string): Query;
   /** A JSON array of some columns of one row; their names have commas between. */
@@ -49,12 +47,10 @@ export const sqliteDialect: Dialect = {
   keyed: ' WITHOUT ROWID',
   changing: '',
   larger: 'MAX',
-  smaller: 'MIN',
   joinBySearch: raw('CROSS JOIN'),
   byIndex: (name) => raw(` INDEXED BY ${name}`),
   withoutIndex: raw(' NOT INDEXED'),
   tableOf: (values) => sql`(SELECT key, value FROM json_each(${JSON.stringify(values)})) AS asked`,
-  joined: (column, where) => sql`${raw(`group_concat(${column})`)}${filtered(where)}`,
   list: (column, where) => sql`${raw(`json_group_array(${column})`)}${filtered(where)}`,
   array: (columns) => `json_array(${columns})`,
   noBytes: "x''",
@@ -71,13 +67,11 @@ export const postgresDialect: Dialect = {
   keyed: '',
   changing: ' WITH (fillfactor = 80)',
   larger: 'greatest',
-  smaller: 'least',
   joinBySearch: raw('JOIN'),
   byIndex: () => raw(''),
   withoutIndex: raw(''),
   tableOf: (values) =>
     sql`(SELECT value, ordinality - 1 AS key FROM json_array_elements_text(CAST(${JSON.stringify(values)} AS json)) WITH ORDINALITY AS e (value)) AS asked`,
-  joined: (column, where) => sql`${raw(`string_agg(CAST(${column} AS text), ',')`)}${filtered(where)}`,
   list: (column, where) => sql`CAST(${raw(`json_agg(${column})`)}${filtered(where)} AS text)`,
   array: (columns) => `json_build_array(${columns})`,
   noBytes: "''::bytea",

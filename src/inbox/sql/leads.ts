@@ -2,7 +2,7 @@ import type { DatabaseReader } from '../driver.ts';
 import type { ErasedLead, InboxReader } from '../inbox.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads } from '../query-types.ts';
 import { leadsBySeq } from './deliveries.ts';
-import { numberOf, numbersIn, type Row, textOf, textsIn } from './row.ts';
+import { numberOf, listIn, type Row, textOf } from './row.ts';
 import { fromColumn, type Query, sql, toColumn, type Work } from './statement.ts';
 import { erasedLeads } from './store-batch.ts';
 
@@ -22,8 +22,8 @@ export function leadReader(
       return new Set(leadIds.filter((_, i) => received[i] !== undefined));
     },
     async *seqsSince(since) {
-      const seqs = dialect.joined('seq', sql`first_at >= ${Math.ceil(since)}`);
-      for await (const row of pages(driver, seqs)) yield numbersIn(row['joined']);
+      const seqs = dialect.list('seq', sql`first_at >= ${Math.ceil(since)}`);
+      for await (const row of pages(driver, seqs)) yield listIn<number>(row['joined']);
     },
     leadsBySeq: (seqs) => leadsBySeq(driver, seqs),
     async *prunedSince(since) {
@@ -32,16 +32,14 @@ export function leadReader(
         sql`first_at >= ${Math.ceil(since)} AND NOT EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.seq = page.seq)`,
       );
       for await (const row of pages(driver, pruned)) {
-        const leads = JSON.parse(textOf(row['joined']) || '[]') as [
-          id: string,
-          seq: number,
-          firstAt: number,
-        ][];
+        const leads = listIn<[id: string, seq: number, firstAt: number]>(row['joined']);
         yield leads.map(([id, seq, receivedAt]): PrunedLead => ({ leadId: fromColumn(id), seq, receivedAt }));
       }
     },
   };
 }
+
+type LeadRow = readonly [index: number, seq: number, firstAt: number, digest: string, isWaiting: 0 | 1];
 
 /** Does what `ReceivedLeads.lookUp` says. */
 async function lookUp(
@@ -50,24 +48,17 @@ async function lookUp(
   leadIds: readonly string[],
 ): Promise<readonly (ReceivedLead | undefined)[]> {
   const { dialect } = driver;
-  const isWaiting = `CASE WHEN EXISTS (SELECT 1 FROM @forwards AS f WHERE f.lead = leads.id AND f.state <> 'done') THEN 1 ELSE 0 END`;
+  const isWaiting = `EXISTS (SELECT 1 FROM @forwards AS f WHERE f.lead = leads.id AND f.state <> 'done')`;
+  const columns = `asked.key, seq, first_at, ${dialect.hex('digest').text}, CASE WHEN ${isWaiting} THEN 1 ELSE 0 END`;
   const [row] = await driver.read(
-    sql`SELECT ${dialect.joined('asked.key')} AS indexes, ${dialect.joined('seq')} AS seqs, ${dialect.joined('first_at')} AS times,
-      ${dialect.joined(dialect.hex('digest').text)} AS digests, ${dialect.joined(isWaiting)} AS waiting
+    sql`SELECT ${dialect.list(dialect.array(columns))} AS joined
       FROM ${dialect.tableOf(leadIds.map(toColumn))} JOIN @leads ON leads.id = asked.value`,
   );
-  const valuesOf = (column: string): readonly string[] => textsIn(row?.[column]);
-  const [seqs, times] = [valuesOf('seqs'), valuesOf('times')];
-  const [digests, waiting] = [valuesOf('digests'), valuesOf('waiting')];
+  const rows = listIn<LeadRow>(row?.['joined']);
   const stored = new Map(
-    numbersIn(row?.['indexes']).map((index, i): [string | undefined, ReceivedLead] => [
+    rows.map(([index, seq, receivedAt, digest, waiting]): [string | undefined, ReceivedLead] => [
       leadIds[index],
-      {
-        seq: Number(seqs[i]),
-        receivedAt: Number(times[i]),
-        digest: digests[i],
-        isWaiting: waiting[i] === '1',
-      },
+      { seq, receivedAt, digest, isWaiting: waiting === 1 },
     ]),
   );
   const erased = await findErased(

@@ -1,15 +1,21 @@
 import type { DatabaseReader } from '../driver.ts';
-import { mostAttemptsCounted } from '../query-types.ts';
-import type { CountQuery, DeliveryCount, ReceiptQuery, Source, StoredReceipt } from '../query-types.ts';
+import type {
+  CountQuery,
+  DeliveryCount,
+  ReceiptQuery,
+  RemovedCount,
+  Source,
+  StoredReceipt,
+} from '../query-types.ts';
 import { conditions, firstRows, payload, rowsAfter } from './deliveries.ts';
 import {
   bytesOf,
+  listIn,
   numberOf,
-  numbersIn,
   optionalNumber,
+  optionalText,
   type Row,
   textOf,
-  textsIn,
   verdictOfRow,
 } from './row.ts';
 import { fromColumn, type Query, raw, sql } from './statement.ts';
@@ -22,18 +28,16 @@ const rowsPerStep = 10_000;
  */
 export async function* deliveryCounts(
   driver: DatabaseReader,
-  { since, until, partMs, onlyRemoved = false }: CountQuery,
+  { since, until, partMs }: CountQuery,
 ): AsyncGenerator<readonly DeliveryCount[]> {
-  const { dialect } = driver;
-  const usingIndex = dialect.byIndex('counted');
+  const usingIndex = driver.dialect.byIndex('counted');
   const partOf = (time: 'minute' | 'received_at') =>
     sql`(${raw(time)} - CAST(${since} AS BIGINT)) / CAST(${partMs} AS BIGINT) AS part`;
   const removed = await driver.read(
-    sql`SELECT ${partOf('minute')}, verdict, reason, source, attempt AS attempts, CAST(SUM(count) AS BIGINT) AS count
-      FROM @removed WHERE minute >= ${since} AND minute < ${until} GROUP BY part, verdict, reason, source, attempt`,
+    sql`SELECT ${partOf('minute')}, verdict, reason, CAST(SUM(count) AS BIGINT) AS count
+      FROM @removed WHERE minute >= ${since} AND minute < ${until} GROUP BY part, verdict, reason`,
   );
-  yield removed.map((row) => ({ ...countOf(row), isRemoved: true }));
-  if (onlyRemoved) return;
+  yield removed.map((row) => countOf(row, true));
   for (let from = since; from < until;) {
     const [afterStep] = await driver.read(
       sql`SELECT received_at AS at FROM @deliveries${usingIndex} WHERE received_at >= ${from} AND received_at < ${until}
@@ -41,31 +45,41 @@ export async function* deliveryCounts(
     );
     // A step ends between two milliseconds, and is one long at least, however many deliveries came in it.
     const to = Math.max(optionalNumber(afterStep?.['at']) ?? until, from + 1);
-    const attempts = raw(`${dialect.smaller}(attempt, ${mostAttemptsCounted})`);
-    const delay = `${dialect.larger}(0, received_at - created_at)`;
     const rows = await driver.read(
-      sql`SELECT ${partOf('received_at')}, verdict, reason, source, ${attempts} AS attempts, COUNT(*) AS count,
-        ${dialect.joined(delay, sql`created_at IS NOT NULL`)} AS delays
-        FROM @deliveries${usingIndex} WHERE received_at >= ${from} AND received_at < ${to}
-        GROUP BY part, verdict, reason, source, attempts`,
+      sql`SELECT ${partOf('received_at')}, verdict, reason, COUNT(*) AS count
+        FROM @deliveries${usingIndex} WHERE received_at >= ${from} AND received_at < ${to} GROUP BY part, verdict, reason`,
     );
-    yield rows.map(countOf);
+    yield rows.map((row) => countOf(row, false));
     from = to;
   }
 }
 
-function countOf(row: Row): DeliveryCount {
-  const reason = textOf(row['reason']) === '' ? undefined : textOf(row['reason']);
-  return {
-    part: numberOf(row['part']),
-    verdict: verdictOfRow(row['verdict'], reason),
-    reason,
-    source: textOf(row['source']) as Source,
-    attempt: numberOf(row['attempts']),
-    count: numberOf(row['count']),
-    isRemoved: false,
-    delays: numbersIn(row['delays']),
-  };
+const countOf = (row: Row, isRemoved: boolean): DeliveryCount => ({
+  part: numberOf(row['part']),
+  verdict: verdictOfRow(row['verdict'], optionalText(row['reason'])),
+  count: numberOf(row['count']),
+  isRemoved,
+});
+
+/** Does what `Inbox.removedCounts` says. */
+export async function removedCounts(
+  driver: DatabaseReader,
+  { since, until }: Pick<CountQuery, 'since' | 'until'>,
+): Promise<readonly RemovedCount[]> {
+  const rows = await driver.read(
+    sql`SELECT verdict, reason, source, is_repeat, CAST(SUM(count) AS BIGINT) AS count
+      FROM @removed WHERE minute >= ${since} AND minute < ${until} GROUP BY verdict, reason, source, is_repeat`,
+  );
+  return rows.map((row) => {
+    const reason = textOf(row['reason']) || undefined;
+    return {
+      verdict: verdictOfRow(row['verdict'], reason),
+      reason,
+      source: textOf(row['source']) as Source,
+      isRepeat: numberOf(row['is_repeat']) === 1,
+      count: numberOf(row['count']),
+    };
+  });
 }
 
 const maxReceipts = 1000;
@@ -79,14 +93,11 @@ export async function* receipts(
   { since, until, withRepeats }: ReceiptQuery,
 ): AsyncGenerator<readonly StoredReceipt[]> {
   const { dialect } = driver;
-  const columns = ['seq', 'received_at', 'verdict', 'reason', 'attempt', 'source'];
-  const joined = raw(columns.map((name) => `${dialect.joined(name).text} AS ${name}s`).join(', '));
-  const length = "COALESCE(CAST(length(bytes) AS TEXT), '')";
+  const columns = dialect.array('seq, received_at, lead, verdict, reason, attempt, source, length(bytes)');
   const hasBytes = raw(withRepeats ? 'attempt > 0' : 'attempt = 1 AND reason IS NULL');
   const pageQuery = (lastSeq: number, limit: number): Query =>
-    sql`SELECT ${joined}, ${dialect.list('lead')} AS leads, ${dialect.joined(length)} AS lengths,
-      ${dialect.joinedBytes('bytes')} AS bytes
-      FROM (SELECT seq, received_at, lead, verdict, COALESCE(reason, '') AS reason, attempt, source,
+    sql`SELECT ${dialect.list(columns)} AS receipts, ${dialect.joinedBytes('bytes')} AS bytes
+      FROM (SELECT seq, received_at, lead, verdict, reason, attempt, source,
         CASE WHEN ${hasBytes} THEN COALESCE(${payload}, ${raw(dialect.noBytes)}) END AS bytes
         FROM @deliveries AS d${dialect.withoutIndex} WHERE seq < ${lastSeq} ${conditions({ since, until })}
         ORDER BY seq DESC LIMIT ${limit}) AS page`;
@@ -101,28 +112,34 @@ export async function* receipts(
   }
 }
 
-/** The receipts of one row of `receipts`. The bytes of all receipts follow each other; a length of '' stands for no bytes. */
+type ReceiptRow = readonly [
+  seq: number,
+  receivedAt: number,
+  lead: string | null,
+  verdict: string,
+  reason: string | null,
+  attempt: number,
+  source: Source,
+  length: number | null,
+];
+
+/** The receipts of one row of `receipts`. The bytes of all receipts follow each other. */
 function receiptsIn(row: Row): readonly StoredReceipt[] {
-  const valuesOf = (column: string): readonly string[] => textOf(row[column]).split(',');
-  const [times, verdicts, reasons] = [valuesOf('received_ats'), valuesOf('verdicts'), valuesOf('reasons')];
-  const [attempts, sources, lengths] = [valuesOf('attempts'), valuesOf('sources'), valuesOf('lengths')];
-  const ids = JSON.parse(textOf(row['leads']) || '[]') as (string | null)[];
+  const rows = listIn<ReceiptRow>(row['receipts']);
   const bytes = bytesOf(row['bytes']);
   let end = 0;
-  return textsIn(row['seqs']).map((seq, i) => {
-    const id = ids[i];
-    const reason = reasons[i] === '' ? undefined : reasons[i];
+  return rows.map(([seq, receivedAt, id, verdict, reason, attempt, source, length]) => {
     const start = end;
-    end += Number(lengths[i]);
+    end += length ?? 0;
     return {
-      seq: Number(seq),
-      receivedAt: Number(times[i]),
-      leadId: typeof id === 'string' ? fromColumn(id) : undefined,
-      verdict: verdictOfRow(verdicts[i], reason),
-      reason,
-      attempt: Number(attempts[i]),
-      source: textOf(sources[i]) as Source,
-      lead: lengths[i] === '' ? undefined : bytes.subarray(start, end),
+      seq,
+      receivedAt,
+      leadId: id === null ? undefined : fromColumn(id),
+      verdict: verdictOfRow(verdict, reason ?? undefined),
+      reason: reason ?? undefined,
+      attempt,
+      source,
+      lead: length === null ? undefined : bytes.subarray(start, end),
     };
   });
 }

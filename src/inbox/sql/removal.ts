@@ -4,7 +4,7 @@
  */
 import type { Driver } from '../driver.ts';
 import type { ErasedCounts, Erasure } from '../inbox.ts';
-import { mostAttemptsCounted, removedCountStepMs } from '../query-types.ts';
+import { removedCountStepMs } from '../query-types.ts';
 import { erasedIdDigest, hasMemberId, remainingContent, remainingPath } from '../remaining-content.ts';
 import { maxRejectedKept, maxRepeatsKept } from '../store-options.ts';
 import { isOfLead, placeOf } from './deliveries.ts';
@@ -13,7 +13,7 @@ import {
   bytesOf,
   leadHistoryOf,
   numberOf,
-  numbersIn,
+  listIn,
   optionalNumber,
   otherEvent,
   type Rows,
@@ -35,10 +35,10 @@ export function* pruneSome(
   const isDropped = sql`received_at < ${Math.ceil(before)} AND NOT EXISTS (
       SELECT 1 FROM @forwards AS f WHERE f.lead = batch.lead AND f.state = 'waiting')`;
   const [row] = yield* ask(
-    sql`SELECT MAX(seq) AS last_seq, ${dialect.joined('seq', isDropped)} AS seqs
+    sql`SELECT MAX(seq) AS last_seq, ${dialect.list('seq', isDropped)} AS seqs
       FROM (SELECT seq, received_at, lead FROM @deliveries WHERE seq > ${afterSeq} ORDER BY seq LIMIT ${prunedAtOnce}) AS batch`,
   );
-  const seqs = numbersIn(row?.['seqs']);
+  const seqs = listIn<number>(row?.['seqs']);
   if (seqs.length > 0) {
     // A dead lead cannot be sent any more once its delivery is gone.
     yield [
@@ -70,10 +70,10 @@ const noLimit = 1_000_000_000;
 /** Drops all of these deliveries but the newest ones. */
 function* dropOldest(dialect: Dialect, where: Query, keep: number): Work<void> {
   const [row] = yield* ask(
-    sql`SELECT ${dialect.joined('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${where}
+    sql`SELECT ${dialect.list('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${where}
       ORDER BY seq DESC LIMIT ${noLimit} OFFSET ${keep}) AS old`,
   );
-  yield* dropDeliveries(dialect, numbersIn(row?.['seqs']));
+  yield* dropDeliveries(dialect, listIn<number>(row?.['seqs']));
 }
 
 const bodiesAtOnce = 100;
@@ -183,12 +183,12 @@ function* keepRemaining(firstSeq: number): Work<void> {
 function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work<void> {
   if (seqs.length === 0) return;
   const chosen = sql`(SELECT CAST(value AS BIGINT) FROM ${dialect.tableOf(seqs)})`;
-  const attempt = raw(`${dialect.smaller}(attempt, ${mostAttemptsCounted})`);
   const minute = raw(`received_at - received_at % ${removedCountStepMs}`);
   yield [
-    sql`INSERT INTO @removed SELECT ${minute}, verdict, COALESCE(reason, ''), source, ${attempt}, COUNT(*) FROM @deliveries
+    sql`INSERT INTO @removed SELECT ${minute}, verdict, COALESCE(reason, ''), source,
+        CASE WHEN attempt > 1 THEN 1 ELSE 0 END, COUNT(*) FROM @deliveries
       WHERE seq IN ${chosen} GROUP BY 1, 2, 3, 4, 5
-      ON CONFLICT (minute, verdict, reason, source, attempt) DO UPDATE SET count = removed.count + excluded.count`,
+      ON CONFLICT (minute, verdict, reason, source, is_repeat) DO UPDATE SET count = removed.count + excluded.count`,
     sql`DELETE FROM @results WHERE seq IN ${chosen}`,
     sql`DELETE FROM @contents WHERE seq IN (SELECT first_seq FROM @deliveries WHERE seq IN ${chosen} AND first_seq IS NOT NULL)
       AND NOT EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.first_seq = contents.seq AND d.seq NOT IN ${chosen})`,

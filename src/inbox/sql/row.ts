@@ -28,13 +28,9 @@ export const bytesOf = (value: Row[string] | undefined): Uint8Array => {
   return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
 };
 
-/** The texts that `dialect.joined` joined with commas; they hold none themselves. */
-export const textsIn = (joined: Row[string] | undefined): readonly string[] => {
-  const text = textOf(joined);
-  return text === '' ? [] : text.split(',');
-};
-
-export const numbersIn = (joined: Row[string] | undefined): readonly number[] => textsIn(joined).map(Number);
+/** The JSON array that `dialect.list` made; an empty one where there was no row. */
+export const listIn = <T>(list: Row[string] | undefined): readonly T[] =>
+  JSON.parse(textOf(list) || '[]') as readonly T[];
 
 export const otherEvent: OtherDelivery['reason'] = 'other_event';
 

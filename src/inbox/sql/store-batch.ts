@@ -105,16 +105,14 @@ function* firstPayloads(dialect: Dialect, seqs: readonly number[]): Work<Readonl
 
 /** `noncesNow`: the time by the clock of the nonces. */
 export function* saveChanges(dialect: Dialect, changes: Changes, noncesNow: number): Work<void> {
-  const { deliveries, contents, leads, forwards, nonces, repeats, trimmed, rejectedKinds } = changes;
+  const { deliveries, contents, leads, forwards, nonces, repeated, trimmed, rejectedKinds } = changes;
   const bound = [...nonces].map(([nonce, { digest, expires }]): Value[] => [nonce, digest, expires]);
   yield [
     { into: 'deliveries', rows: deliveries },
     { into: 'contents', rows: contents },
     { into: 'leads', rows: leads },
     { into: 'forwards', rows: forwards },
-    ...[...repeats].map(
-      ([id, count]) => sql`UPDATE @leads SET attempts = attempts + ${count} WHERE id = ${id}`,
-    ),
+    ...[...repeated].map(([id, attempts]) => sql`UPDATE @leads SET attempts = ${attempts} WHERE id = ${id}`),
   ];
   if (bound.length > 0) yield* bindNonces(dialect, bound, noncesNow);
   for (const { id, differs } of trimmed) yield* trimRepeats(dialect, id, differs);

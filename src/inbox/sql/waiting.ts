@@ -31,7 +31,7 @@ const pageRows = 1000;
 
 const undoneTargets = (driver: DatabaseReader): Promise<Rows> =>
   driver.read(sql`SELECT name, label FROM @targets
-    WHERE EXISTS (SELECT 1 FROM @forwards WHERE target = name AND state <> 'done')`);
+    WHERE EXISTS (SELECT 1 FROM @forwards WHERE target = name AND state <> 'done') ORDER BY label`);
 
 /** Does what `Inbox.waiting` says. */
 export async function* undoneLeads(driver: DatabaseReader, target?: string): AsyncGenerator<StoredRef> {
@@ -49,7 +49,7 @@ export async function* undoneLeads(driver: DatabaseReader, target?: string): Asy
   }
 }
 
-/** Does what `Inbox.targetCounts` says, in the order of labels. `ownTargets`: stored names of the receiver's targets. */
+/** Does what `Inbox.targetCounts` says, own targets first. `ownTargets`: stored names of the receiver's targets. */
 export async function targetCounts(
   driver: DatabaseReader,
   ownTargets: readonly string[],
@@ -74,10 +74,7 @@ export async function targetCounts(
     // The last undone leads may have been delivered meanwhile.
     if (sum.waiting + sum.dead > 0) counts.push({ target, ...sum, isOwn: ownTargets.includes(textOf(name)) });
   }
-  return counts.sort((a, b) => {
-    if (a.target === b.target) return Number(b.isOwn) - Number(a.isOwn);
-    return a.target < b.target ? -1 : 1;
-  });
+  return counts.sort((a, b) => Number(b.isOwn) - Number(a.isOwn));
 }
 
 /** Does what `Inbox.forwards` says. */

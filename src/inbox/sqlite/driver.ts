@@ -100,14 +100,15 @@ class SqliteDriver implements Driver {
 
   /** The number of what other connections have committed, and of what this one has written. */
   async changeMark(): Promise<string> {
-    this.#verifyReadable();
-    const [row] = await this.read(sql`SELECT data_version, total_changes() AS own FROM pragma_data_version`);
+    try {
+      // A reader that has a deleted file open would read it without an error, and never see a change.
+      this.#verifyInPlace();
+    } catch (error) {
+      throw cannotRead(this.location, error);
+    }
+    const [row] = await this.read(sql`SELECT data_version, total_changes() AS own,
+      (SELECT MAX(seq) FROM @deliveries) FROM pragma_data_version`);
     return `${numberOf(row?.['data_version'])} ${numberOf(row?.['own'])}`;
-  }
-
-  async checkReadable(): Promise<void> {
-    this.#verifyReadable();
-    await this.read(sql`SELECT MAX(seq) FROM @deliveries`);
   }
 
   checkWritable(): Promise<void> {
@@ -176,15 +177,6 @@ class SqliteDriver implements Driver {
       });
     }
     throw this.#lostFile;
-  }
-
-  /** A reader that has a deleted file open would read it without an error, and never see a change. */
-  #verifyReadable(): void {
-    try {
-      this.#verifyInPlace();
-    } catch (error) {
-      throw cannotRead(this.location, error);
-    }
   }
 }
 
