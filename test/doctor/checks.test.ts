@@ -13,7 +13,7 @@ import { createServer as createSecureServer } from 'node:tls';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkPort } from '../../src/doctor/receiver-setup.ts';
+import { checkAuthority, checkPort } from '../../src/doctor/receiver-setup.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import { InterruptedError } from '../../src/errors.ts';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';
@@ -266,49 +266,24 @@ describe('the receiving side', () => {
     });
     expect(statSync(file).size).toBe(0);
   });
+});
 
-  it('fails for a damaged authority', async () => {
-    const home = freshHome();
-    const run = listening(home, 0);
-    await expect.poll(() => run.stderr.text()).toContain('listening');
-    run.abort(new InterruptedError('SIGINT'));
-    await run.done;
-    const caPath = /--cacert (\S+)/.exec(run.stderr.text())?.[1] ?? '';
-    writeFileSync(caPath, 'no certificate');
-    const found = await diagnose({ url: sandbox.url, home });
-    expect(found.check('receiver.authority')?.result).toBe('fail');
-  });
+describe('the local authority', () => {
+  const year = 365 * 86_400_000;
+  const nothing = (): void => undefined;
 
-  it('fails for an authority without its key, which listen cannot use', async () => {
-    const home = freshHome();
-    const { caPath } = await ensureAuthority(join(home, 'data'), new FakeClock(Date.now()));
-    rmSync(join(dirname(caPath), 'ca-key.pem'));
-    const found = await diagnose({ url: sandbox.url, home });
-    expect(found.check('receiver.authority')).toMatchObject({
-      result: 'fail',
-      hint: expect.stringContaining(dirname(caPath)) as string,
-    });
-  });
-
-  it('fails for an authority that is not valid yet', async () => {
-    const home = freshHome();
-    await ensureAuthority(join(home, 'data'), new FakeClock(Date.now() + 3650 * 86_400_000));
-    const found = await diagnose({ url: sandbox.url, home });
-    expect(found.check('receiver.authority')).toMatchObject({
-      result: 'fail',
-      detail: expect.stringContaining('is valid from') as string,
-    });
-  });
-
-  it('warns before listen replaces the authority that clients trust', async () => {
-    const home = freshHome();
-    const year = 365 * 86_400_000;
-    await ensureAuthority(join(home, 'data'), new FakeClock(Date.now() - 9.5 * year));
-    const found = await diagnose({ url: sandbox.url, home });
-    expect(found.check('receiver.authority')).toMatchObject({
-      result: 'warn',
-      detail: expect.stringContaining('is valid until') as string,
-    });
+  it.each<[string, number, (caPath: string) => void, string, string]>([
+    ['that is damaged', 0, (path) => writeFileSync(path, 'no certificate'), 'fail', 'cannot be used'],
+    ['without its key', 0, (path) => rmSync(join(dirname(path), 'ca-key.pem')), 'fail', 'cannot be used'],
+    ['that is not valid yet', 10 * year, nothing, 'fail', 'is valid from'],
+    ['that listen replaces soon', -9.5 * year, nothing, 'warn', 'is valid until'],
+  ])('is told of %s', async (_, age, spoil, result, words) => {
+    const dataDir = join(freshHome(), 'data');
+    const { caPath } = await ensureAuthority(dataDir, new FakeClock(Date.now() + age));
+    spoil(caPath);
+    const check = await checkAuthority(dataDir, Date.now());
+    expect(check).toMatchObject({ result, detail: expect.stringContaining(words) as string });
+    if (words === 'cannot be used') expect(check.hint).toContain(dirname(caPath));
   });
 });
 
