@@ -20,21 +20,8 @@ async function open(
 }
 
 const byPage = (query: URLSearchParams): number => (Number(query.get('page') ?? 1) - 1) * cap;
-const byOffset = (query: URLSearchParams): number => Number(query.get('offset') ?? 0);
 
 describe('an answer that says that more follows, and not how, is followed by', () => {
-  it.each([
-    ['page', 'has_more', byPage],
-    ['page', 'is_last_page', byPage],
-    ['offset', 'has_more', byOffset],
-    ['offset', 'is_last_page', byOffset],
-  ])('%s, as %s says', async (_, name, startOf) => {
-    const service = await open(startOf, (isLast) => ({ [name]: (name === 'has_more') !== isLast }));
-    const { ids, completion } = await walk(service);
-    expect(ids).toEqual(leads.map(({ id }) => id));
-    expect(completion).toMatchObject({ kind: 'complete' });
-  });
-
   it('page where the leads have no id', async () => {
     const list = leads.map(({ id }) => ({ name: id }));
     const service = await open(byPage, (isLast) => ({ has_more: !isLast }), list);

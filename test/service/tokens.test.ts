@@ -34,11 +34,11 @@ const named = (field: string, param: string): Style => ({
   start: byParam(param),
   body: ({ data, token }) => ({ data, ...(token === undefined ? {} : { [field]: token }) }),
 });
-const inHeader = (header: string, param: string, value = (token: string) => token): Style => ({
+const inHeader = (header: string, param: string): Style => ({
   name: `the header ${header}, taken by ${param}`,
   start: byParam(param),
   body: ({ data }) => data,
-  headers: ({ token }): Record<string, string> => (token === undefined ? {} : { [header]: value(token) }),
+  headers: ({ token }): Record<string, string> => (token === undefined ? {} : { [header]: token }),
 });
 const keyOf = (id: string | undefined): object => ({ id: { S: id } });
 const behind = (id: unknown): number => ids.indexOf(String(id)) + 1;
@@ -51,32 +51,6 @@ const styles: readonly Style[] = [
   named('resumptionToken', 'resumptionToken'),
   named('pageState', 'pageState'),
   inHeader('x-ms-continuationtoken', 'continuationToken'),
-  inHeader('next-page', '_token', (token) => `/api/leads?_token=${token}`),
-  {
-    name: 'next_page_uri, null at the end (Twilio)',
-    start: byParam('PageToken'),
-    body: ({ data, token }) => ({
-      leads: data,
-      next_page_uri: token === undefined ? null : `/api/leads?PageToken=${token}`,
-    }),
-  },
-  {
-    name: 'pages.next.starting_after (Intercom)',
-    start: byParam('starting_after'),
-    body: ({ data, token }) => ({
-      data,
-      total_count: leads.length,
-      pages: { type: 'pages', page: 1, per_page: 30, ...(token && { next: { starting_after: token } }) },
-    }),
-  },
-  {
-    name: 'an object whose members are parameters',
-    start: (query) => (query.has('lastTime') ? behind(query.get('lastId')) : 0),
-    body: ({ data, token }) => ({
-      data,
-      next: token === undefined ? null : { lastId: data.at(-1)?.id, lastTime: data.at(-1)?.createdAt },
-    }),
-  },
   {
     name: 'an object as JSON in the parameter that is set',
     start: (query) => behind((JSON.parse(query.get('from') ?? '{}') as { lastId?: string }).lastId),
