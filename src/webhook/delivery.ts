@@ -60,6 +60,14 @@ export function rejectUnlessSole(
   return rejection(absentReason, `the header ${name} is ${first === undefined ? 'missing' : 'empty'}`);
 }
 
+/** A header that the scheme names must be sent; one that it does not name has no value. */
+export const optionalHeader = (
+  delivery: Pick<Delivery, 'rawHeaders'>,
+  name: string | undefined,
+  absentReason: AbsentReason,
+): { readonly ok: true; readonly value: string | undefined } | Rejection =>
+  name === undefined ? { ok: true, value: undefined } : soleHeader(delivery, name, absentReason);
+
 /** HTTP itself sets these headers, so no sender can put a credential into them. */
 const connectionHeaders = /^(connection|keep-alive|transfer-encoding|upgrade|expect|host|content-length)$/i;
 

@@ -1,5 +1,4 @@
 import { ConfigError } from '../errors.ts';
-import { updateLeads } from '../front.ts';
 import type { Algorithm, SecretEncoding } from './scheme-options.ts';
 
 type SignedPart = 'timestamp' | 'nonce';
@@ -7,12 +6,6 @@ type SignedPart = 'timestamp' | 'nonce';
 export const unknownScheme = (name: string, schemes: readonly string[]) =>
   new ConfigError(`the webhook scheme '${name}' is unknown`, {
     hint: `it must be one of ${schemes.join(', ')}`,
-  });
-
-export const schemeOfNewerVersion = (version: string) =>
-  new ConfigError(`the scheme is of version ${version}, and was made for a newer version of leads`, {
-    kind: 'scheme-of-newer-version',
-    hint: updateLeads,
   });
 
 export const schemeIsNoObject = () => new ConfigError('a scheme is a JSON object');

@@ -4,7 +4,6 @@ import {
   headersNotApart,
   prefixesOverlap,
   schemeIsNoObject,
-  schemeOfNewerVersion,
   straySchemePart,
   unknownScheme,
   unknownSchemePart,
@@ -155,8 +154,7 @@ const nonPartKeys = ['tolerance', 'publicUrl'] as const;
 /** Throws a `ConfigError` for anything but a known part: a misspelt part would check less than was meant. */
 export function readSchemeDefinition(json: unknown): SchemeDefinition {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw schemeIsNoObject();
-  const { version = 1, scheme: name = 'custom', tolerance, publicUrl, ...parts } = json as Members;
-  if (version !== 1) throw schemeOfNewerVersion(String(version));
+  const { scheme: name = 'custom', tolerance, publicUrl, ...parts } = json as Members;
   if (typeof name !== 'string' || !schemeNames.includes(name)) throw unknownScheme(String(name), schemeNames);
   const toleranceMs = typeof tolerance === 'string' ? parseDuration(tolerance) : undefined;
   if (tolerance !== undefined && toleranceMs === undefined)

@@ -21,6 +21,18 @@ export function parseTimestamp(text: string, format: TimestampFormat): number | 
   return integer.test(text) ? Number(text) * (format === 'unix' ? 1000 : 1) : undefined;
 }
 
+/** Reads the time that a delivery carries, which `source` names; it is undefined where the scheme has none. */
+export function readTimestamp(
+  text: string | undefined,
+  format: TimestampFormat,
+  source: string,
+): { readonly ok: true; readonly ms: number | undefined } | Rejection {
+  const ms = text === undefined ? undefined : parseTimestamp(text, format);
+  return text === undefined || ms !== undefined
+    ? { ok: true, ms }
+    : rejection('malformed_timestamp', `${source} is not a time in the form '${format}'`);
+}
+
 /** Between 2001 and 2099. Seconds read as milliseconds are earlier, milliseconds read as seconds are later. */
 export const isPlausible = (ms: number | undefined): ms is number =>
   ms !== undefined && ms > 1e12 && ms < 4.1e12;

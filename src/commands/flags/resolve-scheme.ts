@@ -101,11 +101,9 @@ export async function storableScheme(text: string): Promise<string> {
   return scheme.isName || isJson(text) ? text : resolve(text);
 }
 
-/** A fault in the value of a flag is wrong usage; a file of a newer release is a configuration error anyway. */
+/** A fault in the value of a flag is wrong usage. */
 export const asUsageError = (error: unknown): unknown =>
-  error instanceof ConfigError && error.kind !== 'scheme-of-newer-version'
-    ? new UsageError(error.message, { ...error.details, cause: error })
-    : error;
+  error instanceof ConfigError ? new UsageError(error.message, { ...error.details, cause: error }) : error;
 
 function rejectUselessTolerance(scheme: Scheme, { options }: SchemeDefinition): void {
   if (options.toleranceMs === undefined || scheme.toleranceMs !== undefined) return;

@@ -2,7 +2,7 @@ import type { Algorithm, CustomOptions } from '../scheme-options.ts';
 import type { Secret } from '../../secret.ts';
 import { encode, kindOf, matchingKey, signatureOf, takesKey } from '../crypto/signature.ts';
 import { asymmetricKey, symmetricKey } from '../crypto/read-key.ts';
-import { type Delivery, soleHeader } from '../delivery.ts';
+import { type Delivery, optionalHeader } from '../delivery.ts';
 import {
   bodyNotSigned,
   keyNotOfAlgorithm,
@@ -13,11 +13,10 @@ import {
 } from '../errors.ts';
 import type { Key, Scheme } from '../scheme.ts';
 import { type Rejection, rejection } from '../delivery-answer.ts';
-import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
+import { formatTimestamp, readTimestamp } from '../timestamp.ts';
 import { type SignatureHeaderFormat, signatureHeaderReader } from './signature-header.ts';
 
-type HeaderValue<Absent = never> = { readonly ok: true; readonly value: string | Absent };
-type SignedTime = { readonly ok: true; readonly text: string; readonly ms: number | undefined };
+type SentTime = { readonly ok: true; readonly value: string | undefined };
 
 type DefaultedOption =
   | ('algorithm' | 'encoding' | 'prefix' | 'secretEncoding')
@@ -69,11 +68,13 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
     authenticate(delivery, keys) {
       const header = readSignatures(delivery);
       if (!header.ok) return header;
-      const time = readTime(delivery, header.timestamp);
+      const sentTime = sentTimeOf(delivery, header.timestamp);
+      if (!sentTime.ok) return sentTime;
+      const time = readTimestamp(sentTime.value, timestampFormat, timeSource);
       if (!time.ok) return time;
       const nonce = readNonce(delivery);
       if (!nonce.ok) return nonce;
-      const signed = template.fill(delivery, time.text, nonce.value ?? '');
+      const signed = template.fill(delivery, sentTime.value ?? '', nonce.value ?? '');
       const key = matchingKey(keys, signed, header.signatures);
       if (key === -1) {
         return rejection('wrong_credential', `the signature in ${signatureHeader} does not match`);
@@ -95,28 +96,17 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
     },
   };
 
-  /** Returns the signed time as it was sent, and in milliseconds since the epoch. */
-  function readTime(delivery: Delivery, inSignatureHeader: string | undefined): SignedTime | Rejection {
-    if (!isTimed) return { ok: true, text: '', ms: undefined };
-    const sent = timeText(delivery, inSignatureHeader);
-    if (!sent.ok) return sent;
-    const ms = parseTimestamp(sent.value, timestampFormat);
-    if (ms !== undefined) return { ok: true, text: sent.value, ms };
-    return rejection('malformed_timestamp', `${timeSource} is not a time in the form '${timestampFormat}'`);
-  }
-
-  function timeText(delivery: Delivery, inSignatureHeader: string | undefined): HeaderValue | Rejection {
-    if (timestampHeader !== undefined) return soleHeader(delivery, timestampHeader, 'missing_timestamp');
+  /** Returns the signed time as it was sent; undefined where the scheme signs none. */
+  function sentTimeOf(delivery: Delivery, inSignatureHeader: string | undefined): SentTime | Rejection {
+    if (!isTimed || timestampHeader !== undefined)
+      return optionalHeader(delivery, timestampHeader, 'missing_timestamp');
     if (inSignatureHeader !== undefined) return { ok: true, value: inSignatureHeader };
     return rejection('missing_timestamp', `the header ${signatureHeader} has no ${timestampPrefix ?? ''}`);
   }
 
-  function readNonce(
-    delivery: Delivery,
-  ): { readonly ok: true; readonly value: string | undefined } | Rejection {
-    if (nonceHeader === undefined) return { ok: true, value: undefined };
-    const nonce = soleHeader(delivery, nonceHeader, 'missing_nonce');
-    if (!nonce.ok) return nonce;
+  function readNonce(delivery: Delivery): ReturnType<typeof optionalHeader> {
+    const nonce = optionalHeader(delivery, nonceHeader, 'missing_nonce');
+    if (!nonce.ok || nonce.value === undefined) return nonce;
     const hasRightForm = options.noncePattern?.test(nonce.value) ?? true;
     if (hasRightForm) return nonce;
     return rejection('malformed_credential', `the header ${nonceHeader} holds what no id may hold`);

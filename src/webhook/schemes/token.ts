@@ -1,11 +1,11 @@
 import { symmetricKey } from '../crypto/read-key.ts';
 import { equalsKey } from '../crypto/signature.ts';
-import { credentialHeaderName, type Delivery, soleHeader } from '../delivery.ts';
+import { credentialHeaderName, optionalHeader, soleHeader } from '../delivery.ts';
 import { emptyToken, formatWithoutTime, headersNotApart, unsendableToken } from '../errors.ts';
 import type { Scheme } from '../scheme.ts';
-import { type Rejection, rejection } from '../delivery-answer.ts';
+import { rejection } from '../delivery-answer.ts';
 import type { SchemeOptions } from '../scheme-options.ts';
-import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
+import { formatTimestamp, readTimestamp } from '../timestamp.ts';
 
 /** From the specification, section 5. */
 const defaultTokenHeader = 'x-webhook-token';
@@ -55,13 +55,10 @@ export function token(options: TokenOptions, toleranceMs: number): Scheme {
       if (key === -1) return rejection('wrong_credential', `the token in ${header} is not the right one`);
       const time = optionalHeader(delivery, timeHeader, 'missing_timestamp');
       if (!time.ok) return time;
-      const timestamp = time.value === undefined ? undefined : parseTimestamp(time.value, timestampFormat);
-      if (time.value !== undefined && timestamp === undefined) {
-        const problem = `the header ${timeHeader ?? ''} is not a time in the form '${timestampFormat}'`;
-        return rejection('malformed_timestamp', problem);
-      }
+      const timestamp = readTimestamp(time.value, timestampFormat, `the header ${timeHeader ?? ''}`);
+      if (!timestamp.ok) return timestamp;
       const nonce = optionalHeader(delivery, nonceHeader, 'missing_nonce');
-      return nonce.ok ? { ok: true, key, timestamp, nonce: nonce.value } : nonce;
+      return nonce.ok ? { ok: true, key, timestamp: timestamp.ms, nonce: nonce.value } : nonce;
     },
 
     sign(message, key, now) {
@@ -72,11 +69,3 @@ export function token(options: TokenOptions, toleranceMs: number): Scheme {
     },
   };
 }
-
-/** A header that the scheme names must be sent; one that it does not name has no value. */
-const optionalHeader = (
-  delivery: Delivery,
-  name: string | undefined,
-  absentReason: 'missing_timestamp' | 'missing_nonce',
-): { readonly ok: true; readonly value: string | undefined } | Rejection =>
-  name === undefined ? { ok: true, value: undefined } : soleHeader(delivery, name, absentReason);
