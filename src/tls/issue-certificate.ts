@@ -15,7 +15,8 @@ import { isIP } from 'node:net';
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   if (content.length < 0x80) return Buffer.concat([Buffer.of(tag, content.length), content]);
-  const length = Buffer.from(evenHex(content.length), 'hex');
+  const digits = content.length.toString(16);
+  const length = Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex');
   return Buffer.concat([Buffer.of(tag, 0x80 | length.length), length, content]);
 }
 
@@ -25,13 +26,8 @@ const octetString = (...parts: readonly Uint8Array[]): Buffer => der(0x04, ...pa
 const utf8String = (text: string): Buffer => der(0x0c, Buffer.from(text));
 const booleanTrue = (): Buffer => der(0x01, Buffer.of(0xff));
 
-/** A leading zero keeps the sign positive. */
-function integer(bytes: Uint8Array): Buffer {
-  const start = bytes.findIndex((byte) => byte !== 0);
-  const digits = start < 0 ? Buffer.of(0) : bytes.subarray(start);
-  return der(0x02, (digits[0] ?? 0) >= 0x80 ? Buffer.of(0) : Buffer.of(), digits);
-}
-
+/** All numbers in a certificate are positive, and begin with a bit 0. */
+const integer = (bytes: Uint8Array): Buffer => der(0x02, bytes);
 const bitString = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes);
 
 const contextConstructed = (n: number, ...parts: readonly Uint8Array[]): Buffer => der(0xa0 | n, ...parts);
@@ -51,11 +47,6 @@ function base128(arc: number): number[] {
 function time(ms: number): Buffer {
   const text = `${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
   return text < '2050' ? der(0x17, Buffer.from(text.slice(2))) : der(0x18, Buffer.from(text));
-}
-
-function evenHex(n: number): string {
-  const hex = n.toString(16);
-  return hex.length % 2 === 0 ? hex : `0${hex}`;
 }
 
 /** RFC 5280, section 4.2 and appendix A; RFC 5758, section 3.2. */

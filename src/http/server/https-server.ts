@@ -8,14 +8,13 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo, Socket } from 'node:net';
 import { awaitsAnswer, type Connection, Connections, leftAtHandshake, measureStall } from './connections.ts';
 import { type HandshakeFailure, handshakeFailure, handshakeProblem, listenError } from '../errors.ts';
-import { BodyBudget, IncomingBody, readHead, type RequestHead } from './read-request.ts';
+import { BodyBudget, IncomingBody, readHead } from './read-request.ts';
 import {
   closeAfterAnswer,
   type ParserError,
   rejectConnection,
   rejectionFor,
   rejectRequest,
-  reportRejected,
   requestLineOf,
   sendAnswer,
   tooSlow,
@@ -48,8 +47,7 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
     connections: options.limits?.connections ?? (await connectionLimit()),
   };
   const protocol = options.tls === undefined ? 'http' : 'https';
-  const bodies = new BodyBudget(limits.bufferedBytes);
-  const state: ServerState = { options, limits, protocol, bodies, isDraining: false };
+  const state: ServerState = { options, limits, protocol, isDraining: false };
   const connections = new Connections();
   const server = createServer(options, limits);
   watchRequests(server, state, connections);
@@ -157,6 +155,7 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
 }
 
 function watchRequests(server: Server, state: ServerState, connections: Connections): void {
+  const budget = new BodyBudget(state.limits.bufferedBytes);
   const unlessEarly =
     (handle: (exchange: Exchange) => void) => (request: IncomingMessage, response: ServerResponse) => {
       const connection = connections.get(request.socket);
@@ -169,8 +168,9 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
       connection.latestResponse = response;
       handle({ state, connection, request, response });
     };
-  server.on('request', unlessEarly(handleRequest));
-  server.on('checkContinue', unlessEarly(handleRequest));
+  const receive = unlessEarly((exchange) => handleRequest(exchange, budget));
+  server.on('request', receive);
+  server.on('checkContinue', receive);
   const unmet = rejection('failed_expectation', 'an expectation other than 100-continue');
   server.on(
     'checkExpectation',
@@ -199,50 +199,17 @@ function stopReading(connection: Connection): void {
   socket.pause();
 }
 
-function handleRequest(exchange: Exchange): void {
-  const { state, connection, request, response } = exchange;
-  const head = readHead(request, state.limits);
+function handleRequest(exchange: Exchange, budget: BodyBudget): void {
+  const head = readHead(exchange.request, exchange.state.limits);
   if ('reason' in head) {
     rejectRequest(exchange, head);
     return;
   }
-  const body = new IncomingBody(state, connection, {
-    checkHead(pieces) {
-      const rejected = state.options.checkHead?.(deliveryOf(exchange, head, pieces));
-      if (rejected === undefined && request.headers.expect !== undefined) response.writeContinue();
-      return rejected;
-    },
-    completed(pieces) {
-      connection.hasCompletedRequest = true;
-      void answerDelivery(exchange, deliveryOf(exchange, head, pieces), body);
-    },
-    rejected: (rejected, start) => rejectRequest(exchange, rejected, deliveryOf(exchange, head, [start])),
-    interrupted(size) {
-      if (connection.isClosing || state.isDraining) return;
-      const ofLength = head.length === undefined ? '' : ` of ${head.length}`;
-      const detail = `the connection ended after ${size}${ofLength} bytes of the body`;
-      reportRejected(exchange, rejection('incomplete_body', detail), requestLineOf(request));
-    },
+  const body = new IncomingBody(exchange, head, budget, (delivery) => {
+    exchange.connection.hasCompletedRequest = true;
+    void answerDelivery(exchange, delivery, body);
   });
-  body.receive(request, head);
-}
-
-function deliveryOf(
-  { state, request, connection }: Exchange,
-  head: RequestHead,
-  pieces: readonly Buffer[],
-): Delivery {
-  const path = request.url ?? '/';
-  return {
-    method: request.method ?? '',
-    path,
-    // An absolute target names its own host (RFC 9112, section 3.2.2).
-    url: path.startsWith('/') ? `${state.protocol}://${head.host}${path}` : path,
-    rawHeaders: head.rawHeaders,
-    body: pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces),
-    remote: connection.remote,
-    receivedAt: state.options.clock.now(),
-  };
+  body.receive();
 }
 
 async function answerDelivery(

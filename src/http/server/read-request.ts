@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { Delivery } from '../../webhook/delivery.ts';
 import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
-import type { Connection } from './connections.ts';
+import { rejectRequest, reportRejected, requestLineOf } from './send-answer.ts';
+import type { Exchange } from './server-options.ts';
 
 /** `host` is empty in a request of HTTP/1.0 without one; `length` is that of the body in bytes, undefined for a chunked one. */
 export interface RequestHead {
@@ -60,50 +61,38 @@ const tooLarge = (limit: number): Rejection =>
   rejection('too_large', `the body is larger than ${limit} bytes`);
 
 /**
- * Decides about a request while its body is received. `checkHead` is called once at most, with the body as far as it was received:
- * before more than `uncheckedBytes` are kept, since a sender without a credential must not make us keep a whole body, and before
- * 100 Continue asks for it. Then one of the others is called, once. `start`: the first bytes, `uncheckedBytes` at most; `size`:
- * bytes of the body until the connection ended.
- */
-interface BodyConsumer {
-  checkHead(pieces: readonly Buffer[]): Rejection | undefined;
-  completed(pieces: readonly Buffer[]): void;
-  rejected(rejected: Rejection, start: Buffer): void;
-  interrupted(size: number): void;
-}
-
-type BodyLimits = Readonly<Record<'bodyBytes' | 'uncheckedBytes', number>>;
-
-/**
  * Keeps the pieces of one body as they arrive, within the limit of its size and the budget of all bodies. It is over when it was
  * completed, rejected or interrupted: pieces that arrive later are dropped.
  */
 export class IncomingBody {
   /** Bytes of the budget that the body takes until `release`. The budget alone changes it. */
   cost = 0;
-  readonly #limits: BodyLimits;
+  readonly #exchange: Exchange;
+  readonly #head: RequestHead;
   readonly #budget: BodyBudget;
-  readonly #connection: Connection;
-  readonly #consumer: BodyConsumer;
+  readonly #onComplete: (delivery: Delivery) => void;
   readonly #pieces: Buffer[] = [];
   #size = 0;
   #isOver = false;
   #isHeadChecked = false;
 
   constructor(
-    { limits, bodies }: { readonly limits: BodyLimits; readonly bodies: BodyBudget },
-    connection: Connection,
-    consumer: BodyConsumer,
+    exchange: Exchange,
+    head: RequestHead,
+    budget: BodyBudget,
+    onComplete: (delivery: Delivery) => void,
   ) {
-    this.#limits = limits;
-    this.#budget = bodies;
-    this.#connection = connection;
-    this.#consumer = consumer;
+    this.#exchange = exchange;
+    this.#head = head;
+    this.#budget = budget;
+    this.#onComplete = onComplete;
   }
 
-  receive(request: IncomingMessage, { length = 0 }: RequestHead): void {
-    this.#connection.isReceivingBody = true;
-    const isHeadDue = request.headers.expect !== undefined || length > this.#limits.uncheckedBytes;
+  receive(): void {
+    const { request, connection, state } = this.#exchange;
+    const { length = 0 } = this.#head;
+    connection.isReceivingBody = true;
+    const isHeadDue = request.headers.expect !== undefined || length > state.limits.uncheckedBytes;
     const rejected = isHeadDue ? this.#checkHead() : undefined;
     if (rejected !== undefined) {
       this.#reject(rejected);
@@ -114,14 +103,14 @@ export class IncomingBody {
       if (this.#isOver) return;
       this.#end();
       this.#budget.complete(this);
-      this.#consumer.completed(this.#pieces);
+      this.#onComplete(this.#delivery(this.#pieces));
     });
     request.on('close', () => {
       if (this.#isOver) return;
       this.#end();
       this.release();
       this.#pieces.splice(0).forEach(freeMemory);
-      this.#consumer.interrupted(this.#size);
+      this.#reportInterrupted();
     });
   }
 
@@ -142,34 +131,64 @@ export class IncomingBody {
     }
     this.#size += piece.length;
     this.#pieces.push(piece);
-    const rejected = this.#size > this.#limits.uncheckedBytes ? this.#checkSize() : undefined;
+    const rejected = this.#size > this.#exchange.state.limits.uncheckedBytes ? this.#checkSize() : undefined;
     if (rejected === undefined) this.#budget.add(this, piece.length);
     else this.#reject(rejected);
   }
 
   #checkSize(): Rejection | undefined {
-    const { bodyBytes } = this.#limits;
+    const { bodyBytes } = this.#exchange.state.limits;
     if (this.#size > bodyBytes) return tooLarge(bodyBytes);
     return this.#isHeadChecked ? undefined : this.#checkHead();
   }
 
+  /**
+   * Is called once at most: before more than `uncheckedBytes` are kept, since a sender without a credential must not make us keep a
+   * whole body, and before 100 Continue asks for it.
+   */
   #checkHead(): Rejection | undefined {
+    const { state, request, response } = this.#exchange;
     this.#isHeadChecked = true;
-    return this.#consumer.checkHead(this.#pieces);
+    const rejected = state.options.checkHead?.(this.#delivery(this.#pieces));
+    if (rejected === undefined && request.headers.expect !== undefined) response.writeContinue();
+    return rejected;
   }
 
   #reject(rejected: Rejection): void {
     this.#end();
     this.release();
     const pieces = this.#pieces.splice(0);
-    const start = Buffer.concat(pieces, Math.min(this.#size, this.#limits.uncheckedBytes));
+    const start = Buffer.concat(pieces, Math.min(this.#size, this.#exchange.state.limits.uncheckedBytes));
     pieces.forEach(freeMemory);
-    this.#consumer.rejected(rejected, start);
+    rejectRequest(this.#exchange, rejected, this.#delivery([start]));
   }
 
   #end(): void {
     this.#isOver = true;
-    this.#connection.isReceivingBody = false;
+    this.#exchange.connection.isReceivingBody = false;
+  }
+
+  #reportInterrupted(): void {
+    const { connection, state, request } = this.#exchange;
+    if (connection.isClosing || state.isDraining) return;
+    const ofLength = this.#head.length === undefined ? '' : ` of ${this.#head.length}`;
+    const detail = `the connection ended after ${this.#size}${ofLength} bytes of the body`;
+    reportRejected(this.#exchange, rejection('incomplete_body', detail), requestLineOf(request));
+  }
+
+  #delivery(pieces: readonly Buffer[]): Delivery {
+    const { state, request, connection } = this.#exchange;
+    const path = request.url ?? '/';
+    return {
+      method: request.method ?? '',
+      path,
+      // An absolute target names its own host (RFC 9112, section 3.2.2).
+      url: path.startsWith('/') ? `${state.protocol}://${this.#head.host}${path}` : path,
+      rawHeaders: this.#head.rawHeaders,
+      body: pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces),
+      remote: connection.remote,
+      receivedAt: state.options.clock.now(),
+    };
   }
 }
 

@@ -5,7 +5,6 @@ import type { Problem } from '../../errors.ts';
 import type { Rejection } from '../../webhook/delivery-answer.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connection } from './connections.ts';
-import type { BodyBudget } from './read-request.ts';
 
 export interface FailedHandshake {
   readonly remote: string;
@@ -64,7 +63,6 @@ export interface ServerState {
   readonly options: HttpServerOptions;
   readonly limits: Limits;
   readonly protocol: 'https' | 'http';
-  readonly bodies: BodyBudget;
   /** Set when the server is about to close: every answer is then the last on its connection. */
   isDraining: boolean;
 }
