@@ -2,7 +2,6 @@ import type { InboxReader } from '../inbox/inbox.ts';
 import type { Answer } from '../http/server/server-options.ts';
 import { utf8 } from '../json/bytes.ts';
 import { isObject, type Json, jsonIn } from '../json/exact.ts';
-import { storedDelivery } from '../receiver/stored-request.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { InspectKeys } from './inspect-keys.ts';
@@ -26,31 +25,27 @@ import {
 interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: RegExp;
-  readonly answer: (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
+  readonly answer: (parts: ApiParts, request: ApiRequest) => object | Promise<object>;
 }
 
-const answerJson =
-  (read: (parts: ApiParts, request: ApiRequest) => object | Promise<object>): Route['answer'] =>
-  async (parts, request) => ({ status: 200, body: await read(parts, request) });
-
 const routes: readonly Route[] = [
-  { method: 'POST', path: /^\/api\/session$/, answer: answerJson(openSession) },
-  { method: 'GET', path: /^\/api\/inbox$/, answer: answerJson(readInbox) },
-  { method: 'GET', path: /^\/api\/deliveries$/, answer: answerJson(readPage) },
-  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})$/, answer: answerJson(readDelivery) },
-  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/body$/, answer: bodyAnswer },
-  { method: 'GET', path: /^\/api\/counts$/, answer: answerJson(readCounts) },
-  { method: 'POST', path: /^\/api\/replays$/, answer: answerJson(replay) },
+  { method: 'POST', path: /^\/api\/session$/, answer: openSession },
+  { method: 'GET', path: /^\/api\/inbox$/, answer: readInbox },
+  { method: 'GET', path: /^\/api\/deliveries$/, answer: readPage },
+  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})$/, answer: readDelivery },
+  { method: 'GET', path: /^\/api\/counts$/, answer: readCounts },
+  { method: 'POST', path: /^\/api\/replays$/, answer: replay },
 ];
 
-export function apiAnswer(parts: ApiParts, request: Delivery): Answer | Promise<Answer> {
+export async function apiAnswer(parts: ApiParts, request: Delivery): Promise<Answer> {
   checkApiRequest(request, parts.keys);
   const { pathname, searchParams } = new URL(request.path, 'http://localhost');
   const route = routes.find(({ path }) => path.test(pathname));
   if (route === undefined) throw nothingThere();
   if (request.method !== route.method) return wrongMethod(route.method);
   const [, seq = 0] = route.path.exec(pathname) ?? [];
-  return route.answer(parts, { query: searchParams, seq: Number(seq), body: request.body });
+  const apiRequest = { query: searchParams, seq: Number(seq), body: request.body };
+  return { status: 200, body: await route.answer(parts, apiRequest) };
 }
 
 interface ApiRequest {
@@ -88,26 +83,13 @@ function readPage({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<Wi
 }
 
 async function readDelivery({ inbox }: ApiParts, { seq }: ApiRequest): Promise<WireDelivery> {
-  return orNotInInbox(await describeDelivery(inbox, seq), seq);
-}
-
-/** The content type and headers keep a browser from showing the body, which may be a page with scripts. */
-async function bodyAnswer({ inbox }: ApiParts, { seq }: ApiRequest): Promise<Answer> {
-  const { body: content } = orNotInInbox(await storedDelivery(inbox, seq), seq);
-  return {
-    status: 200,
-    text: { type: 'application/octet-stream', content },
-    headers: { 'content-disposition': `attachment; filename="delivery-${seq}.json"` },
-  };
+  const delivery = await describeDelivery(inbox, seq);
+  if (delivery === undefined) throw notInInbox(seq);
+  return delivery;
 }
 
 function readCounts({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<WireCounts> {
   return countDeliveries(inbox, windowIn(query), clock.now());
-}
-
-function orNotInInbox<T>(value: T | undefined, seq: number): T {
-  if (value === undefined) throw notInInbox(seq);
-  return value;
 }
 
 function openSession({ keys }: ApiParts, { body }: ApiRequest): WireSession {

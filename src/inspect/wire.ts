@@ -98,8 +98,7 @@ export interface WirePage {
  * `GET /api/deliveries/SEQ`. Null means that there is no such value.
  *
  * - `headers`: credentials are redacted.
- * - `raw`: UTF-8 text of at most 1 MiB, or hexadecimal and ASCII of at most 8 KiB (`isHex`). Where that is not the whole body
- *   (`isCut`), `GET /api/deliveries/SEQ/body` returns it, as an attachment.
+ * - `raw`: the body as UTF-8 text, or in hexadecimal and ASCII (`isHex`).
  * - `missing`: why the inbox does not have the whole body: not read, pruned, erased, or only its beginning kept.
  * - `formatted`: JSON indented by two spaces, with every digit; null where the body is not JSON, or too large.
  * - `firstSeq`: the `seq` of the first lead, where one request had several.
@@ -114,7 +113,6 @@ export interface WireDelivery extends WireRow {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly raw: string;
   readonly isHex: boolean;
-  readonly isCut: boolean;
   readonly curl: string;
   readonly missing: string | null;
   readonly formatted: string | null;

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { openPort } from '../support/open-port.ts';
 import { leads } from '../support/run.ts';
 import { inChromium } from './support/chromium.ts';
-import { leadOf, receiver } from './support/inspected.ts';
-import { expectLive, shownInbox } from './support/shown-page.ts';
-import { openServer } from '../support/open-server.ts';
+import { leadOf } from './support/inspected.ts';
+import { shownReceiver } from './support/shown-page.ts';
 
 /** An app whose answers the test gives: each waits until it is let go. */
 async function app(answer: (count: number) => number | Promise<number>): Promise<string> {
@@ -15,9 +15,7 @@ async function app(answer: (count: number) => number | Promise<number>): Promise
       void Promise.resolve(answer(count)).then((status) => response.writeHead(status).end());
     });
   });
-  const opened = await openServer(server);
-  onTestFinished(opened.close);
-  return opened.url;
+  return `http://127.0.0.1:${await openPort(server)}`;
 }
 
 inChromium('the attempts at a delivery', (browser) => {
@@ -26,10 +24,10 @@ inChromium('the attempts at a delivery', (browser) => {
     let answer: (status: number) => void = () => undefined;
     const answered = new Promise<number>((resolve) => (answer = resolve));
     const debug = await app((count) => (count === 1 ? 500 : answered));
-    const { home, deliver } = await receiver(['--forward-to', `${crm}/crm?key=secret`]);
-    expect(await deliver(leadOf('lead_1', 'Ada'))).toBe(200);
-    const { page, expectClean } = await shownInbox(browser(), home, ['--replay-to', `${debug}/debug`]);
-    await expectLive(page);
+    const { home, page } = await shownReceiver(browser(), [leadOf('lead_1', 'Ada')], {
+      listen: ['--forward-to', `${crm}/crm?key=secret`],
+      inspect: ['--replay-to', `${debug}/debug`],
+    });
     await expect.poll(() => page.locator('.row-state').allTextContents()).toEqual(['1 done']);
     await page.locator('.row', { hasText: 'Accepted' }).click();
     await page.locator('.delivery').waitFor();
@@ -59,14 +57,11 @@ inChromium('the attempts at a delivery', (browser) => {
     const { stdout } = await leads(['inbox', 'show', 'lead_1', '--json'], { home });
     const [shown] = JSON.parse(stdout) as { results: { kind: string }[] }[];
     expect(shown?.results.map(({ kind }) => kind)).toEqual(['forward', 'retry', 'replay', 'replay']);
-    await expectClean();
   });
 
   it('says that a lead waits for a target, until that has had it', async () => {
     const crm = await app((count) => (count === 1 ? 503 : 200));
-    const { home, deliver } = await receiver(['--forward-to', crm]);
-    const { page, expectClean } = await shownInbox(browser(), home);
-    await expectLive(page);
+    const { deliver, page } = await shownReceiver(browser(), [], { listen: ['--forward-to', crm] });
     expect(await deliver(leadOf('lead_1'))).toBe(200);
     const states = page.locator('.row-state');
     await expect.poll(() => states.allTextContents()).toEqual(['1 waiting']);
@@ -77,6 +72,5 @@ inChromium('the attempts at a delivery', (browser) => {
     await page.locator('.row', { hasText: 'Accepted' }).click();
     await page.locator('.attempts li', { hasText: /(?<!not )taken: 200/ }).waitFor();
     expect(await page.locator('.attempts .is-waiting').count()).toBe(0);
-    await expectClean();
   });
 });

@@ -2,18 +2,17 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { leads } from '../support/run.ts';
 import { inChromium } from './support/chromium.ts';
-import { leadOf, receiver } from './support/inspected.ts';
-import { rowNames, shownInbox } from './support/shown-page.ts';
+import { leadOf } from './support/inspected.ts';
+import { rowNames, shownReceiver } from './support/shown-page.ts';
 
 const focused = (page: Page): Promise<string | undefined> =>
   page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent.trim());
 
 inChromium('the focus', (browser) => {
   it('stays in its part of the page when what had it is gone', async () => {
-    const { home, deliver } = await receiver();
-    await deliver(leadOf('lead_1', 'Ada'));
-    await deliver(leadOf('lead_2', 'Grace'));
-    const { page, expectClean } = await shownInbox(browser(), home);
+    const bodies = [leadOf('lead_1', 'Ada'), leadOf('lead_2', 'Grace')];
+    const allowed = /^Failed to load resource: the server responded with a status of 404/;
+    const { home, page } = await shownReceiver(browser(), bodies, { allowed });
     await page.locator('.row', { hasText: 'Grace' }).click();
     await page.locator('.delivery').waitFor();
     expect(await focused(page)).toBe('pane');
@@ -33,14 +32,10 @@ inChromium('the focus', (browser) => {
     await page.getByRole('button', { name: 'Show all deliveries' }).press('Enter');
     await page.locator('.row').first().waitFor();
     await expect.poll(() => focused(page)).toBe('list');
-    await expectClean(/^Failed to load resource: the server responded with a status of 404/);
   });
 
   it('goes from the search to what is found, also while it is still being found', async () => {
-    const { home, deliver } = await receiver();
-    await deliver(leadOf('lead_1', 'Ada'));
-    await deliver(leadOf('lead_2', 'Grace'));
-    const { page, expectClean } = await shownInbox(browser(), home);
+    const { page } = await shownReceiver(browser(), [leadOf('lead_1', 'Ada'), leadOf('lead_2', 'Grace')]);
     await page.locator('.row').first().waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('ada');
@@ -49,13 +44,12 @@ inChromium('the focus', (browser) => {
     await expect.poll(() => focused(page)).toBe('list');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('.delivery-title h2').textContent()).toBe('Ada');
-    await expectClean();
   });
 
   it('goes to the first target of a replay, and back to where it was', async () => {
-    const { home, deliver } = await receiver();
-    await deliver(leadOf('lead_1', 'Ada'));
-    const { page, expectClean } = await shownInbox(browser(), home, ['--replay-to', 'http://127.0.0.1:1/']);
+    const { page } = await shownReceiver(browser(), [leadOf('lead_1', 'Ada')], {
+      inspect: ['--replay-to', 'http://127.0.0.1:1/'],
+    });
     await page.locator('.row').click();
     await page.locator('.delivery').waitFor();
     await page.getByRole('button', { name: 'Raw' }).focus();
@@ -68,6 +62,5 @@ inChromium('the focus', (browser) => {
     await page.getByRole('dialog').waitFor();
     await page.mouse.click(5, 300);
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-    await expectClean();
   });
 });

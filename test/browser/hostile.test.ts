@@ -32,7 +32,7 @@ inChromium('hostile deliveries', (browser) => {
     await deliver('{"id":"lead_numbers","a":12345678901234567890,"b":1e400,"c":"\\ud800"}');
     await deliver(leadOf('lead_header'), { 'user-agent': '<script>alert(2)</script>' });
     await deliver('</textarea><script>alert(3)</script>');
-    const { page, expectClean } = await shownInbox(browser(), home);
+    const page = await shownInbox(browser(), home);
     let dialogs = 0;
     page.on('dialog', (dialog) => {
       dialogs += 1;
@@ -75,6 +75,5 @@ inChromium('hostile deliveries', (browser) => {
     await expectAccessible(page);
     expect(dialogs).toBe(0);
     expect(await page.locator('script:not([src]), .pane img, .list-pane img').count()).toBe(0);
-    await expectClean();
   });
 });

@@ -1,14 +1,11 @@
 import { expect, it } from 'vitest';
 import { inChromium } from './support/chromium.ts';
-import { leadOf, receiver } from './support/inspected.ts';
-import { expectLive, rowNames, shownInbox } from './support/shown-page.ts';
+import { leadOf } from './support/inspected.ts';
+import { rowNames, shownReceiver } from './support/shown-page.ts';
 
 inChromium('the live list', (browser) => {
   it('shows deliveries within half a second, in another process than the receiver, newest first', async () => {
-    const { home, deliver } = await receiver();
-    await deliver(leadOf('lead_0'));
-    const { page, expectClean } = await shownInbox(browser(), home);
-    await expectLive(page);
+    const { deliver, page } = await shownReceiver(browser(), [leadOf('lead_0')]);
     await page.locator('.row').first().waitFor();
 
     const times: number[] = [];
@@ -21,14 +18,11 @@ inChromium('the live list', (browser) => {
     }
     expect(times.sort((a, b) => a - b)[3]).toBeLessThan(500);
     expect((await rowNames(page)).slice(0, 2)).toEqual(['Person 7', 'Person 6']);
-    await expectClean();
   });
 
   it('does not move under a reader who scrolled down, and says how many are new', async () => {
-    const { home, deliver } = await receiver();
-    for (let i = 0; i < 60; i++) await deliver(leadOf(`lead_${i}`));
-    const { page, expectClean } = await shownInbox(browser(), home);
-    await expectLive(page);
+    const bodies = Array.from({ length: 60 }, (_, i) => leadOf(`lead_${i}`));
+    const { deliver, page } = await shownReceiver(browser(), bodies);
     await page.locator('.row').first().waitFor();
     await page.locator('#list').evaluate((list) => list.scrollTo(0, 1_200));
     await page.locator('.row', { hasText: 'lead_30' }).waitFor();
@@ -40,14 +34,11 @@ inChromium('the live list', (browser) => {
 
     await page.getByRole('button', { name: '1 new delivery' }).click();
     await expect.poll(async () => (await rowNames(page))[0]).toBe('Newcomer');
-    await expectClean();
   });
 
   it('opens the row that was aimed at, while twenty deliveries a second arrive', async () => {
-    const { home, deliver } = await receiver();
-    for (let i = 0; i < 20; i++) await deliver(leadOf(`old_${i}`));
-    const { page, expectClean } = await shownInbox(browser(), home);
-    await expectLive(page);
+    const bodies = Array.from({ length: 20 }, (_, i) => leadOf(`old_${i}`));
+    const { deliver, page } = await shownReceiver(browser(), bodies);
     await page.locator('.row').first().waitFor();
     const ending = new AbortController();
     let sent = 0;
@@ -77,15 +68,12 @@ inChromium('the live list', (browser) => {
     }
     ending.abort();
     await sending;
-    await expectClean();
     // A hundred clicks, each of which waits for four deliveries.
   }, 300_000);
 
   it('frees the rows that arrivals moved out of sight', async () => {
-    const { home, deliver } = await receiver();
-    for (let i = 0; i < 100; i++) await deliver(leadOf(`lead_${i}`));
-    const { page, expectClean } = await shownInbox(browser(), home);
-    await expectLive(page);
+    const bodies = Array.from({ length: 100 }, (_, i) => leadOf(`lead_${i}`));
+    const { deliver, page } = await shownReceiver(browser(), bodies);
     await page.locator('.row', { hasText: 'lead_99' }).waitFor();
     const session = await page.context().newCDPSession(page);
     const nodes = async (): Promise<number> => {
@@ -102,14 +90,11 @@ inChromium('the live list', (browser) => {
         .waitFor();
     }
     await expect.poll(nodes).toBeLessThan(1.5 * before);
-    await expectClean();
   });
 
   it('keeps the open delivery where it is seen while others arrive above it', async () => {
-    const { home, deliver } = await receiver();
-    for (let i = 0; i < 30; i++) await deliver(leadOf(`lead_${i}`));
-    const { page, expectClean } = await shownInbox(browser(), home);
-    await expectLive(page);
+    const bodies = Array.from({ length: 30 }, (_, i) => leadOf(`lead_${i}`));
+    const { deliver, page } = await shownReceiver(browser(), bodies);
     const opened = page.locator('.row', { hasText: 'lead_27' });
     await opened.click();
     await page.locator('.delivery').waitFor();
@@ -130,6 +115,5 @@ inChromium('the live list', (browser) => {
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     await deliver(leadOf('lead_new_3', 'Third'));
     await expect.poll(async () => (await rowNames(page))[0]).toBe('Third');
-    await expectClean();
   });
 });

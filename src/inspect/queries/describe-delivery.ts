@@ -14,9 +14,6 @@ import { rowOf, rowsOf } from './list-page.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { readDocument } from '../../json/document.ts';
 
-const shownBytes = 1024 * 1024;
-const dumpedBytes = 8 * 1024;
-
 const mostLeadDeliveries = 100;
 
 export async function describeDelivery(
@@ -27,13 +24,12 @@ export async function describeDelivery(
   if (delivery === undefined) return undefined;
   const { body, leadId, results, remote, method, path, headers, firstSeq, differs } = delivery;
   const forwards = leadId === undefined ? [] : ((await inbox.forwards([leadId])).get(leadId) ?? []);
-  const text = utf8(body.subarray(0, shownBytes));
+  const text = utf8(body);
   const isHex = !isUtf8(body) || text.includes('\0');
   return {
     ...rowOf(delivery, forwards),
     ...{ remote, method, path, headers, isHex },
-    raw: isHex ? hexDump(body.subarray(0, dumpedBytes)) : text,
-    isCut: body.length > (isHex ? dumpedBytes : shownBytes),
+    raw: isHex ? hexDump(body) : text,
     curl: curlOf(delivery),
     missing: missingPart(delivery),
     formatted: formatJson(body) ?? null,

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { inspect } from './inspected.ts';
+import { inspect, type Receiver, receiver } from './inspected.ts';
 
 const violations = 'violations';
 
@@ -21,14 +21,11 @@ export async function freshContext(
   return context;
 }
 
-export interface ShownPage {
-  readonly page: Page;
-  /** Of errors: those that the browser itself reports of requests that failed on purpose are allowed. */
-  readonly expectClean: (allowed?: RegExp) => Promise<void>;
-}
-
-/** The page at that URL, once it shows its list or why it does not. */
-export async function shownPage(context: BrowserContext, url: string): Promise<ShownPage> {
+/**
+ * The page at that URL, once it shows its list or why it does not. At the end of the test it must be clean; of errors, those that
+ * the browser itself reports of requests that failed on purpose are `allowed`.
+ */
+export async function shownPage(context: BrowserContext, url: string, allowed = /^$/): Promise<Page> {
   const page = await context.newPage();
   const { origin } = new URL(url);
   const errors: string[] = [];
@@ -36,29 +33,45 @@ export async function shownPage(context: BrowserContext, url: string): Promise<S
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${origin}/`) && !request.url().startsWith(`blob:${origin}/`)) {
-      foreign.push(request.url());
-    }
+    if (!request.url().startsWith(`${origin}/`)) foreign.push(request.url());
   });
   await page.goto(url);
-  return {
-    page,
-    async expectClean(allowed = /^$/) {
-      expect(foreign).toEqual([]);
-      expect(errors.filter((error) => !allowed.test(error))).toEqual([]);
-      expect(await page.evaluate((item) => sessionStorage.getItem(item), violations)).toBeNull();
-    },
-  };
+  onTestFinished(async () => {
+    expect(foreign).toEqual([]);
+    expect(errors.filter((error) => !allowed.test(error))).toEqual([]);
+    expect(await page.evaluate((item) => sessionStorage.getItem(item), violations)).toBeNull();
+  });
+  return page;
 }
 
-/** The page over the inbox in `home`, in a context of its own. `words`: of the command. */
+interface ShownOptions {
+  /** Words of `leads listen` and of `leads inspect`. */
+  readonly listen?: readonly string[];
+  readonly inspect?: readonly string[];
+  readonly allowed?: RegExp;
+}
+
+/** The page over the inbox in `home`, in a context of its own. */
 export async function shownInbox(
   browser: Browser,
   home: string,
-  words: readonly string[] = [],
-): Promise<ShownPage> {
+  { inspect: words, allowed }: ShownOptions = {},
+): Promise<Page> {
   const { url } = await inspect(home, words);
-  return shownPage(await freshContext(browser), url);
+  return shownPage(await freshContext(browser), url, allowed);
+}
+
+/** A receiver that got these bodies, and the page over its inbox, live. */
+export async function shownReceiver(
+  browser: Browser,
+  bodies: readonly unknown[],
+  options: ShownOptions = {},
+): Promise<Receiver & { readonly page: Page }> {
+  const listening = await receiver(options.listen);
+  for (const body of bodies) await listening.deliver(body);
+  const page = await shownInbox(browser, listening.home, options);
+  await expectLive(page);
+  return { ...listening, page };
 }
 
 /** The names or ids of the rows that are drawn, from the top. */

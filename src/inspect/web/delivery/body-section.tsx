@@ -53,8 +53,10 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
           {lineNodes}
         </pre>
       )}
-      {(isCut || delivery.isCut) && (
-        <p class="note">Only the beginning is shown. The download has all of it.</p>
+      {isCut && (
+        <p class="note">
+          Only the beginning is shown. <code>leads inbox show {delivery.seq} --raw</code> writes all of it.
+        </p>
       )}
     </Section>
   );

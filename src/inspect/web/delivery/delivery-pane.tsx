@@ -7,11 +7,11 @@ import type { PageModel } from '../state/page-model.ts';
 import {
   capitalized,
   deliveryTitle,
+  durationText,
   exactTime,
   plural,
   sentence,
   shortTime,
-  durationText,
   sizeText,
 } from '../text/format.ts';
 import { BodySection } from './body-section.tsx';
@@ -54,7 +54,7 @@ export function DeliveryPane({ model }: { model: PageModel }): VNode {
 }
 
 function DeliveryHead({ model, delivery }: DeliveryProps): VNode {
-  const { verdict, leadId, seq, curl, notReplayable } = delivery;
+  const { verdict, leadId, curl, notReplayable } = delivery;
   const canReplay = notReplayable === null && model.inbox.targets.length > 0;
   return (
     <header class="delivery-head">
@@ -93,9 +93,6 @@ function DeliveryHead({ model, delivery }: DeliveryProps): VNode {
           onClick={() => void model.copy(curl, 'as a curl command')}
         >
           Copy as curl <Key name="c" />
-        </Button>
-        <Button class="button" onClick={() => void model.download(seq)}>
-          Download body
         </Button>
       </div>
     </header>

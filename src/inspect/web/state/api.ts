@@ -14,19 +14,13 @@ export class Api {
 
   get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
     const signals = [AbortSignal.timeout(answerMs), ...(signal === undefined ? [] : [signal])];
-    return send(path, { headers: this.#headers, signal: AbortSignal.any(signals) }, asJson<Answer>);
+    return send(path, { headers: this.#headers, signal: AbortSignal.any(signals) });
   }
 
   post<Answer>(path: string, body: unknown): Promise<Answer> {
-    return send(path, jsonPost(body, this.#headers), asJson<Answer>);
-  }
-
-  blob(path: string): Promise<Blob> {
-    return send(path, { headers: this.#headers }, (answer) => answer.blob());
+    return send(path, jsonPost(body, this.#headers));
   }
 }
-
-const asJson = <Answer>(answer: Response): Promise<Answer> => answer.json() as Promise<Answer>;
 
 const jsonPost = (body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
   method: 'POST',
@@ -34,11 +28,7 @@ const jsonPost = (body: unknown, headers: Readonly<Record<string, string>> = {})
   body: JSON.stringify(body),
 });
 
-async function send<Value>(
-  path: string,
-  options: RequestInit,
-  read: (answer: Response) => Promise<Value>,
-): Promise<Value> {
+async function send<Answer>(path: string, options: RequestInit): Promise<Answer> {
   try {
     const answer = await fetch(path, {
       cache: 'no-store',
@@ -46,7 +36,7 @@ async function send<Value>(
       redirect: 'error',
       ...options,
     });
-    if (answer.ok) return await read(answer);
+    if (answer.ok) return (await answer.json()) as Answer;
     const { code, problem, hint } = (await answer.json()) as WireProblem;
     throw new Problem(code, problem, hint);
   } catch (error) {
@@ -94,7 +84,7 @@ async function beginSession(): Promise<WireSession> {
   for (const body of [key !== null && { key }, reloadKey !== null && { reloadKey }]) {
     if (body === false) continue;
     try {
-      return await send('/api/session', jsonPost(body), asJson<WireSession>);
+      return await send<WireSession>('/api/session', jsonPost(body));
     } catch (error) {
       const problem = problemOf(error);
       if (!problem.needsNewUrl) throw problem;

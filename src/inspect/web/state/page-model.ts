@@ -1,5 +1,5 @@
 import type { WireCounts, WireDelivery, WireInbox, WireReplay, WireReplayed } from '../../wire.ts';
-import { deliveryTitle, sentence, durationText } from '../text/format.ts';
+import { deliveryTitle, durationText, sentence } from '../text/format.ts';
 import { withNamedCharacters } from '../text/text-parts.ts';
 import { type Address, addressIn, hashOf, type ListFilter, requestQuery } from './address.ts';
 import type { Api } from './api.ts';
@@ -96,20 +96,6 @@ export class PageModel {
       this.say(`Copied ${name}.`);
     } catch {
       this.say('This browser does not allow copying: select the text.');
-    }
-  }
-
-  /** A link to the server could not send the token, so this is a link to a copy. */
-  async download(seq: number): Promise<void> {
-    try {
-      const link = document.createElement('a');
-      link.href = URL.createObjectURL(await this.#api.blob(`/api/deliveries/${seq}/body`));
-      link.download = `delivery-${seq}.txt`;
-      link.click();
-      // The browser reads the copy after the click.
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-    } catch (error) {
-      this.say(sentence(problemOf(error).message));
     }
   }
 
