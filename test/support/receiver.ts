@@ -8,6 +8,7 @@ import type {
 import { openHttpsServer } from '../../src/http/server/https-server.ts';
 import type { Rejection } from '../../src/webhook/delivery-answer.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
+import { openWire } from './wire.ts';
 
 export interface TestReceiver extends HttpServer {
   readonly deliveries: Delivery[];
@@ -41,4 +42,10 @@ export async function startReceiver(options: Partial<HttpServerOptions> = {}): P
   });
   onTestFinished(() => receiver.close(0));
   return { ...receiver, deliveries, rejected, handshakes, errors };
+}
+
+/** The same, and a connection to it. */
+export async function connectedReceiver(options: Partial<HttpServerOptions> = {}) {
+  const receiver = await startReceiver(options);
+  return { receiver, wire: await openWire(receiver.port) };
 }

@@ -1,10 +1,11 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPoster } from '../../../src/http/client/poster.ts';
-import { issueAuthority, issueServerCertificate } from '../../../src/tls/issue-certificate.ts';
+import { trustIn } from '../../../src/http/client/trust.ts';
+import { certificateFor } from '../../support/certificates.ts';
+import { openPort } from '../../support/open-port.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
@@ -17,30 +18,19 @@ async function serve(answer: Answer) {
   const server = createServer((socket) => {
     sockets.push(socket);
     let text = '';
-    socket.on('error', () => undefined);
     socket.on('data', (piece) => {
       text += piece.toString('latin1');
       if (!text.endsWith('the end')) return;
       text = '';
       answer(socket, (requests += 1));
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/`, sockets, requests: () => requests };
+  return { url: `http://127.0.0.1:${await openPort(server)}/`, sockets, requests: () => requests };
 }
 
 /** Posts one request and gives the status and body of the answer, or the code of the failure. */
 function client(url: string, options: Partial<Parameters<typeof createPoster>[0]> = {}) {
-  const poster = createPoster({
-    connections: 1,
-    timeoutMs: 10_000,
-    ...options,
-  });
+  const poster = createPoster({ connections: 1, timeoutMs: 10_000, ...options });
   onTestFinished(() => poster.close());
   return {
     poster,
@@ -97,20 +87,13 @@ test.each([
 test('an answer that comes before the whole request was read counts, and ends the connection', async () => {
   const sockets: Socket[] = [];
   const early = createServer((socket) => {
-    socket.on('error', () => undefined);
     socket.once('data', () => {
       socket.pause();
       socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n');
     });
     sockets.push(socket);
-  }).listen(0, '127.0.0.1');
-  await once(early, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    early.close();
   });
-  const { port } = early.address() as AddressInfo;
-  const { post } = client(`http://127.0.0.1:${port}/`);
+  const { post } = client(`http://127.0.0.1:${await openPort(early)}/`);
   const body = 'x'.repeat(20_000_000);
   expect([await post(body), await post(body)]).toEqual(['413 ', '413 ']);
   expect(sockets.length).toBe(2);
@@ -134,10 +117,8 @@ test('headers are sent in the order, case and repetition in which they are given
       heads.push(piece.toString('latin1'));
       socket.write(ok);
     }),
-  ).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  );
+  const port = await openPort(server);
   const url = `http://127.0.0.1:${port}/a?b=c`;
   const { poster } = client(url);
   const headers = [
@@ -233,26 +214,15 @@ test('closing ends what is in flight and what waits', async () => {
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
   'a host with the certificate of another one gets nothing, at the second time as at the first: %s',
   async (version) => {
-    const authority = issueAuthority(['another.example', 'localhost'], Date.now());
-    const { certPem: cert, keyPem: key } = issueServerCertificate(
-      { certificate: new X509Certificate(authority.certPem), key: createPrivateKey(authority.keyPem) },
-      ['another.example'],
-      Date.now(),
-    );
+    const { cert, key, authority } = certificateFor(['another.example'], Date.now());
     let received = 0;
     const server = createSecureServer({ cert, key, minVersion: version, maxVersion: version }, (socket) => {
-      socket.on('error', () => undefined);
       socket.on('data', (piece: Buffer) => {
         received += piece.length;
         socket.write(ok);
       });
-    }).listen(0);
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const { post } = client(`https://localhost:${port}/`, {
-      trust: { authorities: [authority.certPem], insecure: false },
     });
+    const { post } = client(`https://localhost:${await openPort(server)}/`, { trust: trustIn(authority) });
     const mismatch = 'ERR_TLS_CERT_ALTNAME_INVALID';
     expect([await post(), await post(), await post()]).toEqual([mismatch, mismatch, mismatch]);
     expect(received).toBe(0);

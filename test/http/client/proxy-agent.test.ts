@@ -1,40 +1,29 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAgent } from '../../../src/http/client/agent.ts';
 import type { HttpClient } from '../../../src/http/client/http-client.ts';
 import { TunnelError } from '../../../src/http/errors.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { networkFailure, TransientError } from '../../../src/service/client/network-failure.ts';
-
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
+import { openPort } from '../../support/open-port.ts';
 
 /** A proxy on this machine; after ten connections it takes no more. */
 async function proxyThat(answer: (socket: Socket) => unknown) {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
-    socket.on('error', () => undefined);
     if (sockets.length > 10) server.close();
     answer(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    if (server.listening) await once(server.close(), 'close');
-  });
-  return { port: (server.address() as AddressInfo).port, sockets };
+  return { port: await openPort(server), sockets };
 }
 
 function agentThrough(port: number, timeoutMs = 300, user = ''): HttpClient {
   const proxy = `http://${user}127.0.0.1:${port}`;
   const env = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy };
   const agent = createAgent({ env, dataDir: undefined, timeoutMs });
-  open.push(() => agent.destroy());
+  onTestFinished(() => agent.destroy());
   return agent;
 }
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer as createHttp, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createHttps } from 'node:https';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { LeadsError } from '../../../src/errors.ts';
 import { createAgent } from '../../../src/http/client/agent.ts';
 import type { HttpClient, HttpClientOptions } from '../../../src/http/client/http-client.ts';
@@ -12,12 +12,8 @@ import { messageOf } from '../../../src/errors.ts';
 import { networkFailure, TransientError } from '../../../src/service/client/network-failure.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { freePort } from '../../support/free-port.ts';
+import { openPort } from '../../support/open-port.ts';
 import { freshHome } from '../../support/run.ts';
-
-const open: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
 
 type Make = (options: HttpClientOptions) => HttpClient | Promise<HttpClient>;
 const clients: readonly (readonly [string, Make])[] = [
@@ -27,29 +23,14 @@ const clients: readonly (readonly [string, Make])[] = [
 
 async function clientOf(make: Make, options: Partial<HttpClientOptions> = {}): Promise<HttpClient> {
   const client = await make({ env: {}, dataDir: freshHome(), timeoutMs: 5000, ...options });
-  open.push(() => client.destroy());
+  onTestFinished(() => client.destroy());
   return client;
-}
-
-async function listen(server: Server): Promise<number> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
 }
 
 /** A server on which each connection gets this as soon as it has asked. */
 async function answering(answer: (socket: Socket) => unknown): Promise<string> {
   const server = createServer((socket) => socket.once('data', () => answer(socket)));
-  return `http://127.0.0.1:${await listen(server)}`;
+  return `http://127.0.0.1:${await openPort(server)}`;
 }
 
 async function read(client: HttpClient, origin: string): Promise<string> {
@@ -160,7 +141,7 @@ it('the first request asks for what undici asks for', async () => {
     asked.push(request.headers);
     response.end();
   });
-  const origin = `http://127.0.0.1:${await listen(server)}`;
+  const origin = `http://127.0.0.1:${await openPort(server)}`;
   for (const [, make] of clients) await read(await clientOf(make), origin);
   expect(asked[1]).toEqual(asked[0]);
 });
@@ -182,7 +163,7 @@ describe('a time limit', () => {
   });
 
   it('does not end a TLS handshake that never ends sooner or later than a connection', async () => {
-    const port = await listen(createServer(() => undefined));
+    const port = await openPort(createServer(() => undefined));
     const origin = `https://127.0.0.1:${port}`;
     const client = await clientOf(createQuickClient, { timeoutMs: 200 });
     expect(await failureOf(read(client, origin), origin)).toMatchObject({
@@ -199,7 +180,7 @@ describe('a time limit', () => {
         socket.write(left > 0 ? '1\r\na\r\n' : '0\r\n\r\n');
         if (left === 0) clearInterval(timer);
       }, 60);
-      open.push(() => clearInterval(timer));
+      onTestFinished(() => clearInterval(timer));
     });
     const client = await clientOf(createQuickClient, { timeoutMs: 200 });
     const { body } = await client.request({ origin, path: '/', method: 'GET' });
@@ -210,7 +191,7 @@ describe('a time limit', () => {
 function drip(socket: Socket, beginning: string, rest: string): void {
   socket.write(beginning);
   const timer = setInterval(() => socket.write(rest), 50);
-  open.push(() => clearInterval(timer));
+  onTestFinished(() => clearInterval(timer));
 }
 
 describe('a request that is given up', () => {
@@ -279,7 +260,7 @@ describe('https', () => {
   async function secureService(dataDir: string): Promise<string> {
     const { certPem, keyPem } = await ensureAuthority(dataDir, { now: Date.now });
     const server = createHttps({ cert: certPem, key: keyPem }, (_, response) => response.end('here'));
-    return `https://localhost:${await listen(server)}`;
+    return `https://localhost:${await openPort(server)}`;
   }
 
   it('trusts our own authority on this machine, and no other one, with either client', async () => {
@@ -303,7 +284,7 @@ describe('https', () => {
   });
 
   it('says so where the service speaks plain HTTP', async () => {
-    const port = await listen(createHttp((_, response) => response.end()));
+    const port = await openPort(createHttp((_, response) => response.end()));
     const origin = `https://127.0.0.1:${port}`;
     const failures: object[] = [];
     for (const [, make] of clients)
@@ -317,7 +298,7 @@ it('undici sends what comes after the first request, over connections that it ke
   const server = createHttp((_, response) => response.end('here'));
   let connections = 0;
   server.on('connection', () => (connections += 1));
-  const origin = `http://127.0.0.1:${await listen(server)}`;
+  const origin = `http://127.0.0.1:${await openPort(server)}`;
   const client = await clientOf(createQuickClient);
   for (let i = 0; i < 6; i += 1) await read(client, origin);
   expect(connections).toBeLessThan(5);

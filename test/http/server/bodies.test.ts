@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../../src/http/server/server-options.ts';
 import { rejection } from '../../../src/webhook/delivery-answer.ts';
-import { startReceiver } from '../../support/receiver.ts';
+import { connectedReceiver, startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses, type Wire } from '../../support/wire.ts';
 
 const head = (...lines: string[]): string => ['POST / HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
@@ -54,8 +54,7 @@ describe('the memory of all bodies together is limited', () => {
   });
 
   test('and counts what pieces of one byte cost', async () => {
-    const receiver = await startReceiver({ limits: { bufferedBytes: 100_000 } });
-    const wire = await openWire(receiver.port);
+    const { wire } = await connectedReceiver({ limits: { bufferedBytes: 100_000 } });
     wire.send(head('Transfer-Encoding: chunked') + '1\r\nx\r\n'.repeat(1_000));
     expect(statuses(await wire.closed())).toEqual([503]);
   });

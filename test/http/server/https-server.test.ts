@@ -1,15 +1,14 @@
 import { createServer } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ConfigError, describe as describeError, UsageError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/http/server/server-options.ts';
-import { startReceiver } from '../../support/receiver.ts';
+import { openPort } from '../../support/open-port.ts';
+import { connectedReceiver, startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
-import { openServer } from '../../support/open-server.ts';
 
 describe('a delivery', () => {
   test('keeps the order, case and repetitions of its headers, its path and its bytes', async () => {
-    const receiver = await startReceiver();
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver();
     wire.send(post('{"n":"\xff\x1b"}', ['X-B: 2', 'x-a: 1', 'X-b: 3', '__proto__: x'], '/hook?a=%20b&a=c'));
     await wire.until(/accepted/);
     expect(receiver.deliveries).toEqual([
@@ -33,8 +32,7 @@ describe('a delivery', () => {
   });
 
   test('is assembled from chunks', async () => {
-    const receiver = await startReceiver();
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver();
     wire.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{"a\r\n');
     wire.send('4;x=y\r\n":1}\r\n0\r\n\r\n');
     await wire.until(/accepted/);
@@ -42,8 +40,7 @@ describe('a delivery', () => {
   });
 
   test('that is not complete is not handled, and is reported', async () => {
-    const receiver = await startReceiver();
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver();
     wire.send('POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345');
     wire.socket.end();
     await wire.closed();
@@ -60,8 +57,7 @@ describe('a delivery', () => {
   });
 
   test('has the host of its target when the target is absolute', async () => {
-    const receiver = await startReceiver();
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver();
     wire.send('POST http://example.com/hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');
     await wire.until(/accepted/);
     expect(receiver.deliveries[0]?.url).toBe('http://example.com/hook');
@@ -70,10 +66,9 @@ describe('a delivery', () => {
 
 describe('an answer', () => {
   test('has status, headers and a JSON body, and the connection stays open', async () => {
-    const receiver = await startReceiver({
+    const { wire } = await connectedReceiver({
       handle: () => Promise.resolve({ status: 405, body: { error: 'é' }, headers: { allow: 'POST' } }),
     });
-    const wire = await openWire(receiver.port);
     wire.send(post('{}'));
     const first = await wire.until(/\r\n\r\n\{.*\}/);
     expect(first).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n/);
@@ -85,13 +80,12 @@ describe('an answer', () => {
   });
 
   test('is 503 when the handler fails, and the server continues', async () => {
-    const receiver = await startReceiver({
+    const { receiver, wire } = await connectedReceiver({
       handle: ({ path }) => {
         if (path === '/throw') throw new Error('thrown');
         return path === '/reject' ? Promise.reject(new Error('rejected')) : Promise.resolve({ status: 200 });
       },
     });
-    const wire = await openWire(receiver.port);
     wire.send(post('1', [], '/throw'));
     await wire.until(/503/);
     wire.send(post('2', [], '/reject'));
@@ -102,10 +96,9 @@ describe('an answer', () => {
   });
 
   test('that cannot be written closes the connection and is reported', async () => {
-    const receiver = await startReceiver({
+    const { receiver, wire } = await connectedReceiver({
       handle: () => Promise.resolve({ status: 200, headers: { 'x-bad': 'a\nb' } }),
     });
-    const wire = await openWire(receiver.port);
     wire.send(post('1'));
     expect(await wire.closed()).toBe('');
     expect(receiver.errors).toHaveLength(1);
@@ -135,8 +128,7 @@ describe('closing', () => {
   });
 
   test('waits no longer than its limit', async () => {
-    const receiver = await startReceiver({ handle: () => new Promise(() => undefined) });
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver({ handle: () => new Promise(() => undefined) });
     wire.send(post('1'));
     await expect.poll(() => receiver.deliveries.length).toBe(1);
     await receiver.close(20);
@@ -144,8 +136,7 @@ describe('closing', () => {
   });
 
   test('receives the rest of a body before it closes', async () => {
-    const receiver = await startReceiver();
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver();
     wire.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n');
     await wire.until(/100 Continue/);
     const closed = receiver.close();
@@ -158,8 +149,7 @@ describe('closing', () => {
 
 describe('an address that cannot be used', () => {
   test('is a configuration error when the port is in use', async () => {
-    const { port, close } = await openServer(createServer());
-    onTestFinished(close);
+    const port = await openPort(createServer());
     const error = await startReceiver({ port }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
     expect(describeError(error)).toEqual({

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../../src/http/server/server-options.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
-import { startReceiver } from '../../support/receiver.ts';
+import { connectedReceiver, startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
 
 const tls = await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-pipeline-')), { now: Date.now });
@@ -34,21 +34,19 @@ describe('a request that comes before the answer to the one ahead', () => {
   });
 
   test('is reported where it cannot be read', async () => {
-    const receiver = await startReceiver({
+    const { receiver, wire } = await connectedReceiver({
       handle: () => setTimeout(50, { status: 200 }),
     });
-    const wire = await openWire(receiver.port);
     wire.send(post('1') + 'no request\r\n\r\n');
     expect(statuses(await wire.closed())).toEqual([200]);
     expect(receiver.rejected).toMatchObject([{ reason: 'malformed_request' }]);
   });
 
   test('does not time out while the one ahead is handled', async () => {
-    const receiver = await startReceiver({
+    const { receiver, wire } = await connectedReceiver({
       limits: { requestMs: 100 },
       handle: () => setTimeout(600, { status: 200 }),
     });
-    const wire = await openWire(receiver.port);
     wire.send(post('1') + post('2') + 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12');
     expect(statuses(await wire.closed())).toEqual([200]);
     expect(receiver.rejected).toEqual([]);
@@ -57,8 +55,7 @@ describe('a request that comes before the answer to the one ahead', () => {
 
 describe('a request behind an answer that closes the connection is not handled (RFC 9112, section 9.6)', () => {
   test('where the server rejected a request', async () => {
-    const receiver = await startReceiver({ limits: { bodyBytes: 10 } });
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver({ limits: { bodyBytes: 10 } });
     wire.send(post('x'.repeat(20)) + post('2'));
     expect(statuses(await wire.closed())).toEqual([413]);
     expect(receiver.deliveries).toEqual([]);
@@ -66,10 +63,9 @@ describe('a request behind an answer that closes the connection is not handled (
   });
 
   test('where the client asked for the close, whose answer it still gets', async () => {
-    const receiver = await startReceiver({
+    const { receiver, wire } = await connectedReceiver({
       handle: () => setTimeout(50, { status: 200 }),
     });
-    const wire = await openWire(receiver.port);
     wire.send(post('1', ['Connection: close']) + post('2'));
     expect(statuses(await wire.closed())).toEqual([200]);
     expect(receiver.deliveries).toHaveLength(1);
@@ -77,10 +73,9 @@ describe('a request behind an answer that closes the connection is not handled (
   });
 
   test('where the client speaks HTTP/1.0', async () => {
-    const receiver = await startReceiver({
+    const { receiver, wire } = await connectedReceiver({
       handle: () => setTimeout(50, { status: 200 }),
     });
-    const wire = await openWire(receiver.port);
     wire.send('POST / HTTP/1.0\r\nContent-Length: 1\r\n\r\n1' + post('2'));
     expect(statuses(await wire.closed())).toEqual([200]);
     expect(receiver.deliveries).toHaveLength(1);
@@ -88,8 +83,9 @@ describe('a request behind an answer that closes the connection is not handled (
 
   test('where the server is closing', async () => {
     const gates: ((answer: Answer) => void)[] = [];
-    const receiver = await startReceiver({ handle: () => new Promise((resolve) => gates.push(resolve)) });
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver({
+      handle: () => new Promise((resolve) => gates.push(resolve)),
+    });
     wire.send(post('1') + post('2') + post('3'));
     await expect.poll(() => gates.length).toBeGreaterThan(0);
     const closed = receiver.close();

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { startReceiver } from '../../support/receiver.ts';
+import { connectedReceiver, startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
 
 /** What is answered, reported and done with the connection for a request that must not reach the handler. */
 async function rejectionOf(
   request: string,
 ): Promise<{ status: number | undefined; reason: string | undefined }> {
-  const receiver = await startReceiver();
-  const wire = await openWire(receiver.port);
+  const { receiver, wire } = await connectedReceiver();
   wire.send(request);
   const text = await wire.closed();
   expect(receiver.deliveries).toEqual([]);
@@ -62,8 +61,7 @@ describe('a request in a smuggling form is rejected', () => {
 });
 
 test('TLS on a plain port is reported as such', async () => {
-  const receiver = await startReceiver();
-  const wire = await openWire(receiver.port);
+  const { receiver, wire } = await connectedReceiver();
   wire.send('\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00');
   await wire.closed();
   expect(receiver.rejected[0]?.detail).toBe('TLS on a plain HTTP port');
@@ -71,8 +69,7 @@ test('TLS on a plain port is reported as such', async () => {
 
 describe('headers', () => {
   test('a hundred are all accepted', async () => {
-    const receiver = await startReceiver();
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver();
     wire.send(
       post(
         '1',
@@ -112,15 +109,13 @@ describe('a body over the limit', () => {
   });
 
   test('is answered although the client continues to send', async () => {
-    const receiver = await startReceiver({ limits: { bodyBytes: 1_000 } });
-    const wire = await openWire(receiver.port);
+    const { wire } = await connectedReceiver({ limits: { bodyBytes: 1_000 } });
     wire.send(head('Host: x', 'Content-Length: 4000000') + 'x'.repeat(4_000_000));
     expect(statuses(await wire.closed())).toEqual([413]);
   });
 
   test('is accepted at exactly the limit', async () => {
-    const receiver = await startReceiver({ limits: { bodyBytes: 1_000 } });
-    const wire = await openWire(receiver.port);
+    const { wire } = await connectedReceiver({ limits: { bodyBytes: 1_000 } });
     wire.send(post('x'.repeat(1_000)));
     expect(statuses(await wire.until(/HTTP/))).toEqual([200]);
   });
@@ -149,8 +144,7 @@ test('a CONNECT request of a client that has disconnected is rejected', async ()
 });
 
 test('a request for an upgrade is handled as HTTP/1.1', async () => {
-  const receiver = await startReceiver();
-  const wire = await openWire(receiver.port);
+  const { wire } = await connectedReceiver();
   wire.send(post('1', ['Connection: Upgrade', 'Upgrade: websocket']));
   expect(statuses(await wire.until(/HTTP/))).toEqual([200]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setInterval } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
-import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
+import { connectedReceiver, startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses, type Wire } from '../../support/wire.ts';
 
 const tls = await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-slow-')), { now: Date.now });
@@ -67,15 +67,13 @@ describe('the limit of time for a request closes', () => {
   });
 
   test('a client that sends only empty lines', async () => {
-    const receiver = await start();
-    const wire = await openWire(receiver.port);
+    const { receiver, wire } = await connectedReceiver({ limits });
     await Promise.all([trickle(wire, '\r\n'), wire.closed()]);
     expect(receiver.deliveries).toEqual([]);
   });
 
   test('a slow second request of a connection, timed from its first byte', async () => {
-    const receiver = await start();
-    const wire = await openWire(receiver.port);
+    const { wire } = await connectedReceiver({ limits });
     wire.send(post('1'));
     await wire.until(/200 OK/);
     const since = performance.now();
@@ -87,8 +85,7 @@ describe('the limit of time for a request closes', () => {
 });
 
 test('an idle connection stays open between requests, and is closed after its own limit', async () => {
-  const receiver = await start({ limits: { requestMs: 100, idleMs: 500 } });
-  const wire = await openWire(receiver.port);
+  const { receiver, wire } = await connectedReceiver({ limits: { requestMs: 100, idleMs: 500 } });
   wire.send(post('1'));
   await wire.until(/200 OK/);
   const since = performance.now();
@@ -97,19 +94,20 @@ test('an idle connection stays open between requests, and is closed after its ow
 });
 
 test('the server waits for a slow handler', async () => {
-  const receiver = await start({
+  const { wire } = await connectedReceiver({
     limits: { requestMs: 60, answerMs: 60 },
     handle: () => new Promise((resolve) => setTimeout(() => resolve({ status: 200 }), 400)),
   });
-  const wire = await openWire(receiver.port);
   wire.send(post('1'));
   expect(statuses(await wire.until(/HTTP/))).toEqual([200]);
 });
 
 test('a client that does not read its answers is disconnected', async () => {
   const body = { text: 'x'.repeat(20_000_000) };
-  const receiver = await start({ handle: () => Promise.resolve({ status: 200, body }) });
-  const wire = await openWire(receiver.port);
+  const { wire } = await connectedReceiver({
+    limits,
+    handle: () => Promise.resolve({ status: 200, body }),
+  });
   wire.socket.pause();
   wire.send(post('1'));
   // A paused client notices the end when it says something more.
