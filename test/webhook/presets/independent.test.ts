@@ -89,16 +89,6 @@ test.each(Object.entries(vendors))(
   },
 );
 
-test('a signed time may be off by five minutes, or by what the vendor says', () => {
-  const others: Readonly<Record<string, number>> = { twitch: 600_000, calendly: 180_000, workos: 180_000 };
-  for (const preset of presets) {
-    const { toleranceMs } = schemeNamed(preset.name);
-    if (toleranceMs === undefined) continue;
-    expect([preset.name, toleranceMs]).toEqual([preset.name, others[preset.name] ?? 300_000]);
-    expect(schemeNamed(preset.name, { toleranceMs: 5 }).toleranceMs).toBe(5);
-  }
-});
-
 test("a brand is a name of Standard Webhooks' headers, and of no other scheme's", () => {
   expect(schemeNamed('github', { headerPrefix: 'acme' }).credentialHeaders).toEqual(['x-hub-signature-256']);
 });

@@ -30,10 +30,6 @@ const rewritten = (one: Signed, change: (value: string) => string): Headers =>
 const withSmallHex = (headers: Headers): Headers =>
   headers.map(([name, value]) => [name, value.replace(/\b[\da-f]{40,}\b/gi, (hex) => hex.toLowerCase())]);
 
-test.each(signed)('$name: an unchanged delivery is accepted', (one) => {
-  expect(check(one, delivered(one.headers))).toMatchObject({ ok: true, key: 0 });
-});
-
 test.each(signed)('$name: header names and hex are compared without case, other values are not', (one) => {
   const shouted = one.headers.map(([name, value]) => [name.toUpperCase(), value] as const);
   expect(check(one, delivered(shouted))).toMatchObject({ ok: true });
@@ -149,25 +145,3 @@ test.each(signed.filter((one) => one.scheme.signsUrl))(
     expect(check(one, { ...arrived, method: 'PUT' })).toMatchObject({ reason: 'wrong_credential' });
   },
 );
-
-test('the schemes that sign the URL say so', () => {
-  const names = new Set(cases.filter(({ scheme }) => scheme.signsUrl).map(({ scheme }) => scheme.name));
-  expect([...names].sort()).toEqual(['custom', 'hubspot', 'square']);
-});
-
-test('bodies are verified as bytes, whatever they contain', () => {
-  const bodies = ['\u001b[2J', '\ufeff{}', '', '\u0000', '{"id":"é"}'].map((text) => Buffer.from(text));
-  bodies.push(Buffer.from([0xff, 0xfe, 0x00, 0x80]), Buffer.from([0x7b, 0xff, 0x7d]));
-  for (const { scheme, secret } of cases) {
-    for (const body of bodies) {
-      const message = outgoing(body);
-      const arrived = delivered(scheme.sign(message, keyOf(scheme, secret), now), message);
-      expect(verify(arrived, scheme, [keyOf(scheme, secret)], now).ok).toBe(true);
-    }
-    if (scheme.name === 'token') continue;
-    // Both decode to U+FFFD: a scheme that looked at text would confuse them.
-    const [one, two] = [outgoing(Buffer.from([0xff])), outgoing(Buffer.from([0xfe]))];
-    const confused = delivered(scheme.sign(one, keyOf(scheme, secret), now), two);
-    expect(verify(confused, scheme, [keyOf(scheme, secret)], now).ok).toBe(false);
-  }
-});

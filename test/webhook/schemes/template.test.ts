@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { messageAndHint } from '../../support/described.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { parseTemplate } from '../../../src/webhook/schemes/template-scheme.ts';
 
@@ -28,14 +27,6 @@ test.each([
 test('the body is neither copied nor decoded', () => {
   const parts = parseTemplate('{timestamp}.{body}').fill(request, '5', '');
   expect(parts.some((part) => part === request.body)).toBe(true);
-});
-
-test('an unknown part is named, with those that are known', () => {
-  expect(messageAndHint(() => parseTemplate('{body}{host}'))).toContain('names {host}, which is unknown');
-});
-
-test('the parts that a template names are known', () => {
-  expect(parseTemplate('{timestamp}.{id}.{body}').slots).toEqual(new Set(['timestamp', 'id', 'body']));
 });
 
 test.each(['', 'body', '{timestamp}', '{Body}', '{body}{host}', '{body}{}', '{body}{', '{body}{ body}'])(
