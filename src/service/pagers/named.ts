@@ -211,7 +211,6 @@ function kindOfNumber(
   if (plain === 'nextoffset' || plain === 'nextstart') return 'offset';
   if (plain === 'nextpage') return 'page';
   if (plain !== 'next') return undefined;
-  if (params.pagination === 'page' || params.pagination === 'offset') return params.pagination;
   const mayBePage = number === (page ?? params.firstPage + pages - 1) + 1;
   const mayBeOffset = number === (offset ?? 0) + records || number === records;
   if (page !== undefined || (params.isPageSet && params.offset === undefined)) return 'page';
