@@ -28,6 +28,8 @@ export interface Diagnosis extends Run {
   /** What the profile holds afterwards. */
   readonly dialect: Dialect;
   check(name: string): Line | undefined;
+  /** A check in one line: `warn: …; hint: …`. */
+  said(name: string): string;
   learnt(key: string): unknown;
 }
 
@@ -58,12 +60,17 @@ export async function diagnose(place: Place, ...words: readonly string[]): Promi
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
+  const check = (name: string) => lines.find((line) => line.name === name);
   return {
     ...run,
     lines,
     home,
     dialect: dialectOf(readConfig(join(home, 'config')).profiles?.['default'] ?? {}),
-    check: (name) => lines.find((line) => line.name === name),
+    check,
+    said(name) {
+      const { result = 'not there', detail = '', hint } = check(name) ?? {};
+      return `${result}: ${detail}; hint: ${hint ?? ''}`;
+    },
     learnt: (key) => lines.find((line) => line.key === `api.${key}`)?.value,
   };
 }
