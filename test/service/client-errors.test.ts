@@ -1,27 +1,16 @@
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
-import { LeadsError } from '../../src/errors.ts';
+import { describe, expect, it } from 'vitest';
+import type { LeadsError } from '../../src/errors.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freePort } from '../support/free-port.ts';
 import { leads as run } from '../support/run.ts';
-import { scripted, sendJson, serviceAt } from '../support/service.ts';
+import { answering, failureOf } from '../support/replying.ts';
+import { sendJson } from '../support/service.ts';
 import { walk } from '../support/walk.ts';
 
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
-
-async function failureOf(answer: Parameters<typeof scripted>[0]): Promise<LeadsError & { requests: number }> {
-  const server = await scripted(answer);
-  const service = await serviceAt(server.url, { retries: 2 });
-  open.push(
-    () => service.close(),
-    () => server.close(),
-  );
-  const failure: unknown = await walk(service).catch((error: unknown) => error);
-  if (!(failure instanceof LeadsError)) throw new Error('it did not fail');
-  return Object.assign(failure, { requests: server.requests.length });
+async function failing(answer: Parameters<typeof answering>[0]): Promise<LeadsError & { requests: number }> {
+  const { server, service } = await answering(answer, { retries: 2 });
+  return Object.assign(await failureOf(service), { requests: server.requests.length });
 }
 
 const bodies: readonly {
@@ -97,7 +86,7 @@ const bodies: readonly {
 ];
 
 it.each(bodies)('$name', async ({ body, headers, expected, says }) => {
-  const failure = await failureOf((_, response) => {
+  const failure = await failing((_, response) => {
     response
       .writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, ...headers })
       .end(body);
@@ -112,7 +101,7 @@ describe('a 403 that limits the rate', () => {
     ['by the requests that remain', { 'x-ratelimit-remaining': '0' }, ''],
     ['by its message', {}, '{"message":"API rate limit exceeded"}'],
   ])('is tried again, and no refusal of the key: %s', async (_, headers, body) => {
-    const failure = await failureOf((_request, response) => {
+    const failure = await failing((_request, response) => {
       response.writeHead(403, headers).end(body);
     });
     expect(failure).toMatchObject({ code: 'service_unavailable', status: 403, requests: 3 });
@@ -124,7 +113,7 @@ it.each(['Ünknown', 'Ünknown!'])(
   'a long answer that is cut within a character is UTF-8: %s',
   async (start) => {
     const body = Buffer.from(`${start} ${'é'.repeat(70_000)}`);
-    const failure = await failureOf((_request, response) => {
+    const failure = await failing((_request, response) => {
       response.writeHead(400).end(body);
     });
     expect(failure.message).toContain(start);
@@ -151,21 +140,19 @@ it('no request goes to an origin while a Retry-After of another one runs', async
   const clock = new FakeClock(undefined, { hasty: true });
   let until = 0;
   let early = 0;
-  const server = await scripted((request, response, nth) => {
-    if (clock.now() < until) early += 1;
-    const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
-    if (nth === 2) {
-      until = clock.now() + 30_000;
-      response.writeHead(429, { 'retry-after': '30' }).end();
-      return;
-    }
-    const data = Array.from({ length: page < 12 ? 10 : 0 }, (_, i) => ({ id: `l${page}-${i}` }));
-    sendJson(response, { data, page, total: 110 });
-  });
-  const service = await serviceAt(server.url, { clock, random: () => 0 });
-  open.push(
-    () => service.close(),
-    () => server.close(),
+  const { service } = await answering(
+    (request, response, nth) => {
+      if (clock.now() < until) early += 1;
+      const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
+      if (nth === 2) {
+        until = clock.now() + 30_000;
+        response.writeHead(429, { 'retry-after': '30' }).end();
+        return;
+      }
+      const data = Array.from({ length: page < 12 ? 10 : 0 }, (_, i) => ({ id: `l${page}-${i}` }));
+      sendJson(response, { data, page, total: 110 });
+    },
+    { clock, random: () => 0 },
   );
   // A reader that is slower than the requests, so that they are several at a time.
   expect((await walk(service, { concurrency: 4, pageSize: 10 })).ids).toHaveLength(110);
@@ -173,7 +160,7 @@ it('no request goes to an origin while a Retry-After of another one runs', async
 });
 
 it('an error in the body of a success is told with the status that came', async () => {
-  const failure = await failureOf((_, response) =>
+  const failure = await failing((_, response) =>
     response
       .writeHead(202, { 'content-type': 'application/json' })
       .end('{"error":"gone","message":"it ended"}'),

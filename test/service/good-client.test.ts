@@ -3,33 +3,19 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
-import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../src/errors.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DataError, KeyRejectedError, ServiceError } from '../../src/errors.ts';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';
 import { RateGate, retryAfterMs } from '../../src/service/client/rate-limit.ts';
 import { retryDelay } from '../../src/service/client/retry.ts';
 import { FakeClock } from '../support/clock.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
+import { answering, failureOf, openedAt } from '../support/replying.ts';
+import { scripted, sendJson, type TestService } from '../support/service.ts';
 import { walk } from '../support/walk.ts';
 import { openServer } from '../support/open-server.ts';
 
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
-
 type Answer = Parameters<typeof scripted>[0];
-
-async function stub(answer: Answer, options: Parameters<typeof serviceAt>[1] = {}) {
-  const server = await scripted(answer);
-  const service = await serviceAt(server.url, options);
-  open.push(
-    () => service.close(),
-    () => server.close(),
-  );
-  return { server, service };
-}
 
 /** Answers some requests with a status, and then with one lead. */
 const after = (statuses: readonly number[], headers: Record<string, string> = {}): Answer => {
@@ -40,21 +26,10 @@ const after = (statuses: readonly number[], headers: Record<string, string> = {}
   };
 };
 
-async function failureOf(service: TestService): Promise<LeadsError> {
-  try {
-    await walk(service);
-  } catch (error) {
-    if (error instanceof LeadsError) return error;
-    throw error;
-  }
-  throw new Error('it did not fail');
-}
-
 describe('the wrong one of http:// and https:// is told as that', () => {
   it('where the server speaks plain HTTP', async () => {
-    const { server } = await stub((_, response) => sendJson(response, []));
-    const service = await serviceAt(server.url.replace('http:', 'https:'));
-    open.push(() => service.close());
+    const { server } = await answering((_, response) => sendJson(response, []));
+    const service = await openedAt(server.url.replace('http:', 'https:'));
     expect(await failureOf(service)).toMatchObject({
       code: 'service_unavailable',
       message: `cannot reach ${server.url.replace('http:', 'https:')}: the server speaks plain HTTP`,
@@ -66,8 +41,7 @@ describe('the wrong one of http:// and https:// is told as that', () => {
     const receiver = await startReceiver({
       tls: await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-tls-')), { now: Date.now }),
     });
-    const service = await serviceAt(receiver.url.replace('https:', 'http:'), { retries: 0 });
-    open.push(() => service.close());
+    const service = await openedAt(receiver.url.replace('https:', 'http:'), { retries: 0 });
     expect(await failureOf(service)).toMatchObject({
       code: 'service_unavailable',
       hint: `is it up, and is it plain HTTP? If not, use ${receiver.url}`,
@@ -77,7 +51,7 @@ describe('the wrong one of http:// and https:// is told as that', () => {
 
 describe('what may pass is tried again', () => {
   it.each([408, 425, 429, 500, 502, 503, 504, 520])('%d', async (status) => {
-    const { service, server } = await stub(after([status, status]));
+    const { service, server } = await answering(after([status, status]));
     // A size that nobody named may be why a service fails: it would be asked for less.
     const { ids, stats } = await walk(service, { pageSize: 100 });
     expect(ids).toEqual(['a']);
@@ -87,7 +61,7 @@ describe('what may pass is tried again', () => {
   });
 
   it('as often as it was allowed to, then says why', async () => {
-    const { service, server } = await stub(after(Array<number>(9).fill(503)), { retries: 3 });
+    const { service, server } = await answering(after(Array<number>(9).fill(503)), { retries: 3 });
     const failure = await failureOf(service);
     expect(failure).toBeInstanceOf(ServiceError);
     expect(failure).toMatchObject({ code: 'service_unavailable', status: 503 });
@@ -96,27 +70,26 @@ describe('what may pass is tried again', () => {
   });
 
   it('and what fails in the end is of the same kind', async () => {
-    const { service } = await stub(after(Array<number>(9).fill(429)), { retries: 1 });
+    const { service } = await answering(after(Array<number>(9).fill(429)), { retries: 1 });
     expect(await failureOf(service)).toMatchObject({ kind: 'rate-limited', status: 429 });
   });
 
   it('a connection that is reset, or refused', async () => {
-    const reset = await stub((request, response, nth) => {
+    const reset = await answering((request, response, nth) => {
       if (nth === 0) request.socket.resetAndDestroy();
       else sendJson(response, [{ id: 'a' }]);
     });
     expect((await walk(reset.service)).ids).toEqual(['a']);
     const nobody = await scripted(() => undefined);
     await nobody.close();
-    const refused = await serviceAt(nobody.url, { retries: 2 });
-    open.push(() => refused.close());
+    const refused = await openedAt(nobody.url, { retries: 2 });
     const failure = await failureOf(refused);
     expect(failure).toMatchObject({ code: 'service_unavailable' });
     expect(failure.message).toBe(`cannot reach ${nobody.url}: the connection was refused (tried 3 times)`);
   });
 
   it('an answer that does not come', async () => {
-    const { service } = await stub(
+    const { service } = await answering(
       (_, response, nth) => {
         if (nth > 0) sendJson(response, [{ id: 'a' }]);
       },
@@ -132,13 +105,9 @@ async function rawService(answer: () => string): Promise<TestService> {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.end(answer()));
   });
-  const opened = await openServer(server);
-  const service = await serviceAt(opened.url);
-  open.push(
-    () => service.close(),
-    () => Promise.resolve(void server.close()),
-  );
-  return service;
+  const { url } = await openServer(server);
+  onTestFinished(() => void server.close());
+  return openedAt(url);
 }
 
 it('an answer that is no HTTP is named as such', async () => {
@@ -169,7 +138,7 @@ describe('an answer that was cut off', () => {
 
   it('is asked for again when it was compressed, although nobody asked for that', async () => {
     const packed = gzipSync(whole);
-    const { service } = await stub((_, response, nth) => {
+    const { service } = await answering((_, response, nth) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
       response.end(nth === 0 ? packed.subarray(0, 30) : packed);
     });
@@ -183,7 +152,7 @@ describe('an answer that was cut off', () => {
       JSON.stringify(i % 3 === 0 ? { n: i, x: 'y'.repeat(400) } : { id: `l${i}`, x: 'y'.repeat(400) }),
     );
     const all = `[${records.join(',')}]`;
-    const { service } = await stub((_, response, nth) => {
+    const { service } = await answering((_, response, nth) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       if (nth > 0) response.end(all);
       else response.write(all.slice(0, 14_000_000), () => response.destroy());
@@ -204,7 +173,7 @@ describe('what cannot succeed is not tried again', () => {
     [403, KeyRejectedError],
     [501, ServiceError],
   ])('%d', async (status, kind) => {
-    const { service, server } = await stub(after([status, status], { 'x-request-id': 'req_7' }), {
+    const { service, server } = await answering(after([status, status], { 'x-request-id': 'req_7' }), {
       dialect: { pageSize: 10 },
     });
     const failure = await failureOf(service);
@@ -219,7 +188,7 @@ describe('what cannot succeed is not tried again', () => {
     ['broken JSON', 'application/json', '[{"id":}]', "unexpected '}' at byte 7, in lead 1"],
     ['JSON without leads', 'application/json', '{"ok":true}', 'no array of leads'],
   ])('%s', async (_, type, body, message) => {
-    const { service, server } = await stub((_request, response) => {
+    const { service, server } = await answering((_request, response) => {
       response.writeHead(200, { 'content-type': type }).end(body);
     });
     const failure = await failureOf(service);
@@ -229,8 +198,7 @@ describe('what cannot succeed is not tried again', () => {
   });
 
   it('a host that does not exist', async () => {
-    const service = await serviceAt('https://no-such-host.invalid');
-    open.push(() => service.close());
+    const service = await openedAt('https://no-such-host.invalid');
     const failure = await failureOf(service);
     expect(failure).toMatchObject({ code: 'service_unavailable' });
     // Without a resolver the look-up fails in a way that may pass.
@@ -272,7 +240,7 @@ describe('Retry-After', () => {
 
   it('is waited for, whoever sets the time forward meanwhile', async () => {
     const clock = new FakeClock(now, { hasty: true });
-    const { service } = await stub(
+    const { service } = await answering(
       (request, response, nth) => {
         if (nth === 0) clock.set(3_600_000);
         after([503])(request, response, nth);
@@ -284,7 +252,7 @@ describe('Retry-After', () => {
 
   it.each(['40', 'Thu, 15 Jan 2026 12:00:40 GMT'])('%s is never undercut', async (value) => {
     const clock = new FakeClock(now, { hasty: true });
-    const { service } = await stub(
+    const { service } = await answering(
       after([429, 503], { 'retry-after': value, date: 'Thu, 15 Jan 2026 12:00:00 GMT' }),
       {
         clock,
@@ -300,7 +268,7 @@ describe('Retry-After', () => {
   it.each(['3600', '99999999999999999999', 'Thu, 15 Jan 2026 13:00:00 GMT'])(
     '%s, beyond the deadline, ends the run and says when to come back',
     async (value) => {
-      const { service, server } = await stub(
+      const { service, server } = await answering(
         after([429], { 'retry-after': value, date: 'Thu, 15 Jan 2026 12:00:00 GMT' }),
       );
       const failure = await failureOf(service);
@@ -328,7 +296,7 @@ describe('the delay before a retry', () => {
 
   it('ends with the deadline of ten time-outs, whatever the number of retries', async () => {
     const clock = new FakeClock(undefined, { hasty: true });
-    const { service } = await stub(after(Array<number>(99).fill(500)), {
+    const { service } = await answering(after(Array<number>(99).fill(500)), {
       clock,
       retries: 99,
       timeoutMs: 5000,
@@ -347,9 +315,9 @@ describe('the key', () => {
       seen.push(request.headers.authorization);
       sendJson(response, []);
     });
-    open.push(() => other.close());
+    onTestFinished(() => other.close());
     for (const status of [301, 302, 303, 307, 308]) {
-      const { service } = await stub((_, response) => {
+      const { service } = await answering((_, response) => {
         response.writeHead(status, { location: `${other.url}/api/leads` }).end();
       });
       const failure = await failureOf(service);
@@ -362,28 +330,28 @@ describe('the key', () => {
       { body: [{ id: 'a' }], headers: { link: `<${other.url}/next>; rel="next"` } },
       { body: [{ id: 'a' }], headers: { link: `<//evil.example/next>; rel="next"` } },
     ]) {
-      const { service } = await stub((_, response) => sendJson(response, send.body, send.headers));
+      const { service } = await answering((_, response) => sendJson(response, send.body, send.headers));
       expect((await failureOf(service)).message).toContain('another origin');
     }
     expect(seen).toEqual([]);
   });
 
   it('does not follow a position that somebody wrote into a checkpoint', async () => {
-    const { service, server } = await stub((_, response) => sendJson(response, []));
+    const { service, server } = await answering((_, response) => sendJson(response, []));
     const from = { style: 'url', url: 'https://evil.example/api/leads' } as const;
     await expect(walk(service, { from })).rejects.toThrow('another origin');
     expect(server.requests).toEqual([]);
   });
 
   it('follows redirects within its origin, a few', async () => {
-    const { service, server } = await stub((request, response) => {
+    const { service, server } = await answering((request, response) => {
       if (request.url?.includes('/moved') === true) sendJson(response, [{ id: 'a' }]);
       else
         response.writeHead(308, { location: `/moved${new URL(request.url ?? '', 'http://x').search}` }).end();
     });
     expect((await walk(service)).ids).toEqual(['a']);
     expect(server.requests[1]).toBe('/moved?limit=1000');
-    const round = await stub((request, response) => {
+    const round = await answering((request, response) => {
       response.writeHead(302, { location: request.url ?? '' }).end();
     });
     expect((await failureOf(round.service)).message).toContain('redirects more than 5 times');
@@ -391,7 +359,7 @@ describe('the key', () => {
 
   it('is not shown when the service quotes it', async () => {
     const key = 'sk_live_0123456789abcdef';
-    const { service } = await stub(
+    const { service } = await answering(
       (request, response) => {
         response
           .writeHead(401)
@@ -410,7 +378,7 @@ describe('the key', () => {
 
   it('is sent as a Bearer token', async () => {
     const headers: Record<string, unknown>[] = [];
-    const { service } = await stub((request, response) => {
+    const { service } = await answering((request, response) => {
       headers.push(request.headers);
       sendJson(response, []);
     });
@@ -420,14 +388,14 @@ describe('the key', () => {
 });
 
 it('names the status alone where the body says nothing', async () => {
-  const { service } = await stub((_, response) => void response.writeHead(400).end('<html>'), {
+  const { service } = await answering((_, response) => void response.writeHead(400).end('<html>'), {
     dialect: { pageSize: 1 },
   });
   expect((await failureOf(service)).message).toBe('the service answered 400');
 });
 
 it('stops at once when it is interrupted', async () => {
-  const { service } = await stub(() => undefined);
+  const { service } = await answering(() => undefined);
   const stopper = new AbortController();
   const reason = new Error('stop');
   const walked = walk({ ...service, signal: stopper.signal });

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
 import { IdSet } from '../../src/lead/id-set.ts';
-import { sendJson, serviceAt } from '../support/service.ts';
-import { replying } from '../support/replying.ts';
+import { sendJson } from '../support/service.ts';
+import { openedAt, replying } from '../support/replying.ts';
 import { walk } from '../support/walk.ts';
 
 type Reply = (
@@ -352,8 +352,7 @@ describe('what is asked for', () => {
 
   it('lies below the path of the base URL', async () => {
     const { server } = await stub(() => leads(0, 1));
-    const service = await serviceAt(`${server.url}/tenant/7/`);
-    onTestFinished(() => service.close());
+    const service = await openedAt(`${server.url}/tenant/7/`);
     await walk(service);
     expect(server.requests[0]).toMatch(/^\/tenant\/7\/api\/leads\?/);
   });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
-import { scripted, sendJson, serviceAt } from '../support/service.ts';
+import { answering } from '../support/replying.ts';
+import { sendJson } from '../support/service.ts';
 import { walk } from '../support/walk.ts';
 
 const leads = Array.from({ length: 70 }, (_, i) => ({ id: `l-${i}`, createdAt: 1_769_860_800 - i * 60 }));
@@ -81,17 +82,17 @@ const styles: readonly Style[] = [
 
 describe.each(styles)('a list that goes on by $name', ({ start, body, headers, dialect = {} }) => {
   it('is read to its end', async () => {
-    const server = await scripted((request, response) => {
-      const from = start(new URL(request.url ?? '', 'http://localhost').searchParams);
-      const page = { data: leads.slice(from, from + 30), token: tokens[from + 30] };
-      sendJson(response, body(page), headers?.(page));
-    });
-    const service = await serviceAt(server.url, { dialect });
+    const { server, service } = await answering(
+      (request, response) => {
+        const from = start(new URL(request.url ?? '', 'http://localhost').searchParams);
+        const page = { data: leads.slice(from, from + 30), token: tokens[from + 30] };
+        sendJson(response, body(page), headers?.(page));
+      },
+      { dialect },
+    );
     const walked = await walk(service);
     expect(walked.ids).toEqual(ids);
     expect(walked.completion).toEqual({ kind: 'complete', evidence: 'explicit-end' });
     expect(server.requests).toHaveLength(3);
-    await service.close();
-    await server.close();
   });
 });

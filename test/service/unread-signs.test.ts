@@ -1,8 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
 import { IdSet } from '../../src/lead/id-set.ts';
-import { serviceAt } from '../support/service.ts';
-import { replying } from '../support/replying.ts';
+import { openedAt, replying } from '../support/replying.ts';
 import { walk } from '../support/walk.ts';
 
 interface Answer {
@@ -136,8 +135,7 @@ describe('one page is not taken for everything', () => {
       const { server, service } = await replying(() => ({ data: leads(3), total_leads: 900 }), {
         dialect: { ...learnt, params: { since: 'from' } },
       });
-      const unasked = await serviceAt(server.url, { dialect: learnt });
-      onTestFinished(() => unasked.close());
+      const unasked = await openedAt(server.url, { dialect: learnt });
       const { completion } = await walk(service, { query: { since: 0 } });
       // No time is sent: the answer is of all leads, as its count is.
       await expect(walk(unasked, { query: { since: 0 } })).rejects.toThrow('has 900 leads');
