@@ -5,9 +5,8 @@ import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { authorityOf, binary, environment, listenProcess } from '../support/listen-process.ts';
-import { systemClock } from '../../src/time/clock.ts';
-import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
+import { storedIds } from '../support/stored-ids.ts';
 import { until } from '../support/until.ts';
 import { startSender } from './retrying-sender.ts';
 import { full } from '../support/faults.ts';
@@ -68,20 +67,15 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     await listener.end('SIGINT');
     expect(filesIn(home).filter((file) => file !== 'leads.ndjson')).toEqual(before);
 
-    const inbox = await openInbox({ location, clock: systemClock });
-    const stored = new Map<string, number>();
-    for await (const { leadId } of inbox.leads({})) stored.set(leadId, (stored.get(leadId) ?? 0) + 1);
-    await inbox.close();
-    const written = new Map<string, number>();
-    if (what !== 'the inbox') {
-      for (const line of readFileSync(output, 'utf8').trimEnd().split('\n')) {
-        const { id } = JSON.parse(line) as { id: string };
-        written.set(id, (written.get(id) ?? 0) + 1);
-      }
-    }
-    const places = what === 'the inbox' ? [stored] : [stored, written];
-    const lost = [...sending.told.keys()].filter((id) => places.some((place) => !place.has(id)));
-    const twice = places.flatMap((place) => [...place].filter(([, times]) => times > 1));
+    const linesOf = (text: string) => text.trimEnd().split('\n');
+    const written = what === 'the inbox' ? [] : linesOf(readFileSync(output, 'utf8'));
+    const writtenIds = written.map((line) => (JSON.parse(line) as { id: string }).id);
+    const places = [await storedIds(location), ...(what === 'the inbox' ? [] : [writtenIds])];
+    const lost = places.flatMap((ids) => {
+      const place = new Set(ids);
+      return [...sending.told.keys()].filter((id) => !place.has(id));
+    });
+    const twice = places.flatMap((ids) => ids.toSorted().filter((id, i, sorted) => id === sorted[i + 1]));
     console.log(
       `promise 1 (${what}): ${killed} × kill -9 under ${leads} deliveries: ` +
         `acknowledged ${sending.told.size}, lost ${lost.length}, stored twice ${twice.length}`,

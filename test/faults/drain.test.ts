@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { full } from '../support/faults.ts';
 import { freshHome, homeWith } from '../support/run.ts';
+import { storedIds } from '../support/stored-ids.ts';
 import { until } from '../support/until.ts';
 import { type AdminProcess, adminProcess } from './admin-process.ts';
 import { Balancer } from './balancer.ts';
@@ -67,10 +67,7 @@ describe('SIGTERM under load', () => {
       expect(await one.end('SIGTERM')).toBe(143);
       running.delete(one);
     }
-    const stored = await openInbox({ location: inbox, clock: systemClock });
-    const ids: string[] = [];
-    for await (const { leadId } of stored.leads({})) ids.push(leadId);
-    await stored.close();
+    const ids = await storedIds(inbox);
     console.log(
       `drain: ${restarts} receivers replaced under ${delivered + failed.length} deliveries: failed ${failed.length}`,
     );

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/time/clock.ts';
-import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { authorityOf, listenProcess } from '../support/listen-process.ts';
 import { full } from '../support/faults.ts';
 import { senderTo } from '../support/sender.ts';
+import { storedIds } from '../support/stored-ids.ts';
 
 const ids = full ? 100 : 20;
 const parallel = full ? 100 : 50;
@@ -28,10 +27,7 @@ it('promise 2: one id is stored once, across a restart and parallel duplicates',
     await listener.end('SIGKILL');
     if (run === 1) listener = await listenProcess(['--token', token, '--port', '0'], { home });
   }
-  const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock: systemClock });
-  const stored: string[] = [];
-  for await (const { leadId } of inbox.leads({})) stored.push(leadId);
-  await inbox.close();
+  const stored = await storedIds(join(home, 'data', 'inbox.db'));
   console.log(
     `promise 2: ${parallel} parallel duplicates × ${ids} ids, twice, a kill between: stored ${stored.length}, ` +
       `answers ${JSON.stringify(Object.fromEntries(answers))}`,

@@ -2,12 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/time/clock.ts';
-import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { authorityOf, type ListenProcess, listenProcess } from '../support/listen-process.ts';
 import { mountedDisk } from '../support/mounted-disk.ts';
 import { freshHome } from '../support/run.ts';
 import { type Answered, senderTo } from '../support/sender.ts';
+import { storedIds } from '../support/stored-ids.ts';
 
 const token = 'token-of-the-tests';
 function deliverer(listener: ListenProcess): (id: string) => Promise<Answered> {
@@ -38,10 +37,7 @@ async function fillAndRecover(listener: ListenProcess, place: string, makeRoom: 
   });
   expect(await deliver(acknowledged[0] ?? '')).toMatchObject({ status: 200 });
   expect(await listener.end('SIGINT')).toBe(0);
-  const inbox = await openInbox({ location: place, clock: systemClock });
-  const stored: string[] = [];
-  for await (const { leadId } of inbox.leads({})) stored.push(leadId);
-  await inbox.close();
+  const stored = await storedIds(place);
   const lost = [...acknowledged, failed].filter((id) => !stored.includes(id));
   console.log(
     `promise 17, no room: ${acknowledged.length} acknowledged, then 503, then 200 again; lost ${lost.length} ` +

@@ -2,7 +2,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { printFigure } from '../support/faults.ts';
-import { freshHome } from '../support/run.ts';
 import { mountedDisk } from '../support/mounted-disk.ts';
 import { until } from '../support/until.ts';
 import { type AdminProcess, adminProcess } from './admin-process.ts';
@@ -64,15 +63,5 @@ describe('/readyz of a real receiver', () => {
     rmSync(filler);
     await until(async () => (await listener.admin('/readyz')).status === 200, '200');
     expect(await listener.deliver({ id: 'a' })).toMatchObject({ status: 200 });
-  });
-
-  it('says 503 for good when the file of the inbox was deleted', async () => {
-    const place = join(freshHome(), 'inbox.db');
-    const listener = await start(['--inbox', place]);
-    expect(await listener.admin('/readyz')).toMatchObject({ status: 200 });
-    rmSync(place);
-    await until(async () => (await listener.admin('/readyz')).status === 503, '503');
-    expect((await listener.admin('/readyz')).text).toContain('was deleted or moved while in use');
-    expect(await listener.deliver({ id: 'a' })).toMatchObject({ status: 503 });
   });
 });

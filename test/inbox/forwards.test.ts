@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptRecord, ClaimedLead, Inbox } from '../../src/inbox/inbox.ts';
 import { claimFirst, clock, open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
-import { all, arrivalOf, deliveryOf } from './support.ts';
+import { all, arrivalOf, arrivalsTogether } from './support.ts';
 
 const app = 'forward http://user:password@app.test:3000/hook?key=k';
 const mail = 'exec mail';
@@ -165,10 +165,7 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
 
   it('takes the leads of one request together, whatever the limit is, or no more than the limit', async () => {
     const inbox = await open(newLocation(), options);
-    const delivery = deliveryOf('[{"id":"a"},{"id":"b"},{"id":"c"}]');
-    const leads = ['a', 'b', 'c'].map((id, i) =>
-      arrivalOf({ id }, { delivery, place: { start: 1 + 11 * i, end: 11 + 11 * i } }),
-    );
+    const leads = arrivalsTogether(['{"id":"a"}', '{"id":"b"}', '{"id":"c"}']);
     await inbox.take([arrivalOf({ id: 'x' }), ...leads, arrivalOf({ id: 'y' })]);
     expect(await claimed(inbox, 2, mail)).toEqual(['x', 'a']);
     const first = await inbox.claim(app, 2, { isWhole: true });
@@ -179,11 +176,7 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
 
   it('takes a request as one where its leads were made due one after another', async () => {
     const inbox = await open(newLocation(), options);
-    const delivery = deliveryOf('[{"id":"b"},{"id":"a"}]');
-    const leads = ['b', 'a'].map((id, i) =>
-      arrivalOf({ id }, { delivery, place: { start: 1 + 11 * i, end: 11 + 11 * i } }),
-    );
-    await inbox.take(leads);
+    await inbox.take(arrivalsTogether(['{"id":"b"}', '{"id":"a"}']));
     const dueAt = clock.now() - 1;
     for (const id of ['a', 'b']) {
       await inbox.makeDue([id], dueAt);

@@ -1,21 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { Inbox } from '../../src/inbox/inbox.ts';
-import { clock, open, sharedStores, stores, takeStored } from './stores.ts';
+import type { Inbox, StoredRef } from '../../src/inbox/inbox.ts';
+import { clock, open, sharedStores, stores, takeAllStored, takeStored } from './stores.ts';
 import { all, arrivalOf, deliveryOf, doneAt } from './support.ts';
 
 const forward = 'forward http://user:password@app.test:3000/hook?key=k';
 const label = 'forward http://app.test:3000';
 
 /** Takes leads, of which the one of index i came at i + 1 milliseconds. */
-async function takeMany(inbox: Inbox, count: number): Promise<readonly { leadId: string; seq: number }[]> {
+function takeMany(inbox: Inbox, count: number): Promise<StoredRef[]> {
   const arrivals = Array.from({ length: count }, (_, i) => {
     const lead = { id: `lead-${i}` };
     return arrivalOf(lead, { delivery: deliveryOf(JSON.stringify(lead), { receivedAt: i + 1 }) });
   });
-  return (await inbox.take(arrivals)).map((taken) => {
-    if (taken.kind === 'rejected') throw new Error(taken.detail);
-    return taken;
-  });
+  return takeAllStored(inbox, arrivals);
 }
 
 describe.each(stores)('the backlog of $name', ({ newLocation }) => {

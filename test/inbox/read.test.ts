@@ -78,11 +78,4 @@ describe.each(stores)('reading an inbox in $name', ({ newLocation }) => {
     expect(await numbers({ leadId: 'a', verdicts: ['accepted'] })).toEqual(['a1']);
     expect(await numbers({ leadId: 'nobody' })).toEqual([]);
   });
-
-  it('says which of many ids it has', async () => {
-    const inbox = await open(newLocation());
-    await inbox.take(['a', 'b'].map((id) => arrivalOf({ id })));
-    expect(await inbox.has(['b', 'c', 'a', 'a'])).toEqual(new Set(['a', 'b']));
-    expect(await inbox.has([])).toEqual(new Set());
-  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { open, stores, takeOne } from './stores.ts';
-import { all, arrivalOf, deliveryOf } from './support.ts';
+import { all, arrivalOf, deliveryOf, never } from './support.ts';
 
 const repeated = (times: number, bodyOf: (i: number) => string) =>
   Array.from({ length: times }, (_, i) => ({ leadId: 'a', delivery: deliveryOf(bodyOf(i)) }));
@@ -39,7 +39,3 @@ describe.each(stores)('the repeats of one lead in $name', ({ newLocation }) => {
     });
   });
 });
-
-function never(): never {
-  throw new Error('there is no such arrival');
-}

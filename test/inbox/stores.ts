@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Arrival, ClaimedLead, Inbox, TakeResult } from '../../src/inbox/inbox.ts';
+import type { Arrival, ClaimedLead, Inbox, StoredRef, TakeResult } from '../../src/inbox/inbox.ts';
 import { type InboxLocation, type InboxOptions, openInbox } from '../../src/inbox/open-inbox.ts';
 import { FakeClock } from '../support/clock.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
@@ -53,11 +53,17 @@ export async function takeOne(inbox: Inbox, arrival: Arrival): Promise<TakeResul
 }
 
 /** Takes a delivery that is stored under a number. */
-export async function takeStored(inbox: Inbox, arrival: Arrival): Promise<{ leadId: string; seq: number }> {
-  const result = await takeOne(inbox, arrival);
-  if (result.kind === 'rejected') throw new Error(`rejected: ${result.detail}`);
-  return { leadId: result.leadId, seq: result.seq };
+export async function takeStored(inbox: Inbox, arrival: Arrival): Promise<StoredRef> {
+  const [stored] = await takeAllStored(inbox, [arrival]);
+  if (stored === undefined) throw new Error('the inbox gave no verdict');
+  return stored;
 }
+
+export const takeAllStored = async (inbox: Inbox, arrivals: readonly Arrival[]): Promise<StoredRef[]> =>
+  (await inbox.take(arrivals)).map((result) => {
+    if (result.kind === 'rejected') throw new Error(`rejected: ${result.detail}`);
+    return { leadId: result.leadId, seq: result.seq };
+  });
 
 /** Claims the lead that is due first for the target. */
 export async function claimFirst(inbox: Inbox, target: string): Promise<ClaimedLead> {

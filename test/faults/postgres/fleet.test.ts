@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/time/clock.ts';
 import { full, printFigure } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
+import { storedIds } from '../../support/stored-ids.ts';
 import { until } from '../../support/until.ts';
 import { type App, startApp } from './app.ts';
 import { Fleet, type FleetInbox, fleetInbox } from './fleet.ts';
@@ -37,10 +38,8 @@ async function contents(location: string): Promise<{ stored: Map<string, number>
   for await (const { leadId = '' } of store.list({ verdicts: ['accepted'] })) {
     stored.set(leadId, (stored.get(leadId) ?? 0) + 1);
   }
-  const leads: string[] = [];
-  for await (const { leadId } of store.leads({})) leads.push(leadId);
   await store.close();
-  return { stored, leads };
+  return { stored, leads: await storedIds(locationOf(location)) };
 }
 
 await withCluster({}, (cluster) => {

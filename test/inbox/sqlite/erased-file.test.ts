@@ -6,7 +6,7 @@ import type { Inbox } from '../../../src/inbox/inbox.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { clock, open } from '../stores.ts';
-import { deliveryOf, freshFile } from '../support.ts';
+import { arrivalsTogether, deliveryOf, freshFile } from '../support.ts';
 
 const target = 'forward http://localhost:3000/hook';
 
@@ -71,15 +71,8 @@ async function fill(inbox: Inbox): Promise<void> {
     },
   ]);
   await others(200);
-  const whole = `[{"id":"other-300"},${bodyOf('lead-of-ada', 3)},{"id":"other-301"}]`;
-  const delivery = deliveryOf(whole, { path: '/leads?for=ada@example.com' });
-  await inbox.take(
-    [/\{"id":"other-300"\}/, /\{"id":"lead-of-ada".*?\}.*?\}/, /\{"id":"other-301"\}/].map((pattern) => {
-      const { 0: text = '', index: start = 0 } = pattern.exec(whole) ?? {};
-      const leadId = (JSON.parse(text) as { id: string }).id;
-      return { leadId, delivery, place: { start, end: start + text.length } };
-    }),
-  );
+  const leads = ['{"id":"other-300"}', bodyOf('lead-of-ada', 3), '{"id":"other-301"}'];
+  await inbox.take(arrivalsTogether(leads, { path: '/leads?for=ada@example.com' }));
 }
 
 const erasure = { leadIds: ['lead-of-ada'], rejected: [] };

@@ -1,7 +1,7 @@
 import Libsql from 'libsql';
 import { expect, it } from 'vitest';
 import { open } from '../stores.ts';
-import { deliveryOf, doneAt, freshFile } from '../support.ts';
+import { arrivalsTogether, doneAt, freshFile } from '../support.ts';
 
 const counted = (path: string): unknown => {
   const database = new Libsql(path);
@@ -14,18 +14,8 @@ it('stores the body of several leads once, until the last of them is dropped', a
   const path = freshFile('inbox.db');
   const inbox = await open(path, { targets: ['t'] });
   const body = '[{"id":"a"},{"id":"b"}]';
-  const [a, b] = [
-    { start: 1, end: 11 },
-    { start: 12, end: 22 },
-  ];
-  for (let i = 0; i < 2; i += 1) {
-    const delivery = deliveryOf(body);
-    await inbox.take([
-      { delivery, leadId: 'a', place: a },
-      { delivery, leadId: 'b', place: b },
-    ]);
-  }
-  await inbox.take([{ delivery: deliveryOf('[{"id":"c"}]'), leadId: 'c', place: a }]);
+  for (let i = 0; i < 2; i += 1) await inbox.take(arrivalsTogether(['{"id":"a"}', '{"id":"b"}']));
+  await inbox.take(arrivalsTogether(['{"id":"c"}']));
   expect(counted(path)).toMatchObject({ contents: 2, bytes: 2 * body.length });
   await inbox.record([doneAt({ leadId: 'a', seq: 1 }, 't')]);
   expect(await inbox.prune(5_000)).toBe(2);
