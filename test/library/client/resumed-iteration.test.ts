@@ -11,156 +11,133 @@ const changes: readonly Change[] = ['nothing', 'vanish', 'move', 'arrive'];
 const stored = (checkpoint: Checkpoint | null): Checkpoint | null =>
   JSON.parse(JSON.stringify(checkpoint)) as Checkpoint | null;
 
+/** The ids of at most so many leads from a checkpoint on, the checkpoint behind them, and the error that ended them. */
+async function take(url: string, from: Checkpoint | null, many = Infinity) {
+  const leads = createClient({ baseUrl: url, apiKey: 'key', retries: 0 }).leads({}, { from });
+  const ids: (string | undefined)[] = [];
+  let error: unknown;
+  try {
+    for await (const { id } of leads) if (ids.push(id) === many) break;
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { ids, from: stored(leads.checkpoint()), error };
+}
+
 /** The ids of a list that is taken in several goes, and whether the last one ended normally. */
-async function takeInParts(
-  url: string,
-  random: () => number,
-): Promise<{ ids: string[]; isComplete: boolean }> {
-  const client = createClient({ baseUrl: url, apiKey: 'key', retries: 0 });
-  const ids: string[] = [];
+async function takeInParts(url: string, random: () => number) {
+  const ids: (string | undefined)[] = [];
   let from: Checkpoint | null = null;
   for (let part = 0; part < 6; part += 1) {
-    const leads = client.leads({}, { from });
-    let left = part === 5 ? Infinity : 1 + Math.floor(random() * 12);
-    try {
-      for await (const { id } of leads) {
-        ids.push(id ?? '');
-        if ((left -= 1) === 0) break;
-      }
-    } catch (error) {
-      if (!(error instanceof IncompleteError)) throw error;
-      return { ids, isComplete: false };
-    }
-    if (left > 0) return { ids, isComplete: true };
-    from = stored(leads.checkpoint());
+    const many = part === 5 ? Infinity : 1 + Math.floor(random() * 12);
+    const taken = await take(url, from, many);
+    ids.push(...taken.ids);
+    if (taken.error !== undefined && !(taken.error instanceof IncompleteError)) throw taken.error;
+    if (taken.ids.length < many) return { ids, isComplete: taken.error === undefined };
+    from = taken.from;
   }
   throw new Error('the last part stopped early');
 }
 
+/** The number behind the letter of the cursor that a request asks for: 0 on the first page. */
+const positionOf = (cursor: string | null | undefined): number => Number(cursor?.slice(1) ?? 0);
+const cursorIn = (url = ''): string | null => new URL(url, 'http://x').searchParams.get('cursor');
+const pairAt = (at: number) => [{ id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
+const listed = (count: number): string[] => Array.from({ length: count }, (_, i) => `l${i}`);
+
 it.each([410, 403, 500])('reads from the first page where its cursor has expired: %d', async (status) => {
   let isNextDay = false;
   let stopsAt = 3;
-  const expiring = await scripted((request, response) => {
-    const cursor = new URL(request.url ?? '', 'http://x').searchParams.get('cursor');
-    const at = Number(cursor?.slice(1) ?? 0);
+  const { url, close } = await scripted((request, response) => {
+    const cursor = cursorIn(request.url);
+    const at = positionOf(cursor);
     const isExpired = isNextDay && cursor?.startsWith('a') === true;
     if (isExpired || at === stopsAt) response.writeHead(isExpired ? status : 401).end('{"error":"no"}');
     else {
       const next = at < 4 ? `${isNextDay ? 'b' : 'a'}${at + 1}` : null;
-      const data = [{ id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
-      sendJson(response, { data, next_cursor: next, total: 10 });
+      sendJson(response, { data: pairAt(at), next_cursor: next, total: 10 });
     }
   });
-  const client = createClient({ baseUrl: expiring.url, apiKey: 'key', retries: 0 });
-  const ids: string[] = [];
-  let from: Checkpoint | null = null;
-  const take = async (many: number): Promise<void> => {
-    const leads = client.leads({}, { from });
-    try {
-      for await (const { id } of leads) {
-        ids.push(id ?? '');
-        if ((many -= 1) === 0) return;
-      }
-    } finally {
-      from = stored(leads.checkpoint());
-    }
-  };
   // Before its first page, and in the middle of its second one.
-  from = stored(client.leads().checkpoint());
-  await take(3);
+  const first = await take(
+    url,
+    stored(createClient({ baseUrl: url, apiKey: 'key' }).leads().checkpoint()),
+    3,
+  );
   isNextDay = true;
-  await take(2);
-  await expect(take(Infinity)).rejects.toThrow('401');
+  const second = await take(url, first.from, 2);
+  const third = await take(url, second.from);
+  expect(third.error).toMatchObject({ message: expect.stringContaining('401') as string });
   stopsAt = Infinity;
-  await take(Infinity);
-  await expiring.close();
-  expect(ids).toEqual(['l0', 'l1', 'l2', 'l3', 'l4', 'l5', 'l6', 'l7', 'l8', 'l9']);
-  expect(from).toMatchObject({ position: null });
+  const last = await take(url, third.from);
+  await close();
+  expect([first, second, third, last].flatMap(({ ids }) => ids)).toEqual(listed(10));
+  expect(last).toMatchObject({ error: undefined, from: { position: null } });
 });
 
 it.each([401, 500, 503])('goes on where it stopped behind %d for every page', async (status) => {
   let isAway = false;
-  const service = await scripted((request, response) => {
-    const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
+  const { url, close } = await scripted((request, response) => {
+    const at = positionOf(cursorIn(request.url));
     if (isAway) response.writeHead(status).end();
     else sendJson(response, { data: [{ id: `l${at}` }], next_cursor: at < 3 ? `c${at + 1}` : null });
   });
-  const client = createClient({ baseUrl: service.url, apiKey: 'key', retries: 0 });
-  let from: Checkpoint | null = null;
-  const take = async (many: number): Promise<string[]> => {
-    const ids: string[] = [];
-    const leads = client.leads({}, { from });
-    try {
-      for await (const { id } of leads) if (ids.push(id ?? '') === many) break;
-    } finally {
-      from = stored(leads.checkpoint());
-    }
-    return ids;
-  };
-  const ids = await take(2);
+  const first = await take(url, null, 2);
   isAway = true;
-  await expect(take(Infinity)).rejects.toThrow(String(status));
-  expect(from).toMatchObject({ position: { cursor: 'c1' } });
+  const failed = await take(url, first.from);
+  expect(failed).toMatchObject({
+    ids: [],
+    error: { message: expect.stringContaining(String(status)) as string },
+    from: { position: { cursor: 'c1' } },
+  });
   isAway = false;
-  ids.push(...(await take(Infinity)));
-  await service.close();
-  expect(ids).toEqual(['l0', 'l1', 'l2', 'l3']);
+  const last = await take(url, failed.from);
+  await close();
+  expect([...first.ids, ...last.ids]).toEqual(listed(4));
 });
 
 it.each([1, 3])('does not end normally where the list is empty behind lead %d', async (many) => {
   let isEmpty = false;
-  const service = await scripted((request, response) => {
-    const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
-    const data = isEmpty ? [] : [{ id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
-    sendJson(response, { data, next_cursor: isEmpty || at === 4 ? null : `${at + 1}` });
+  const { url, close } = await scripted((request, response) => {
+    const at = Number(cursorIn(request.url) ?? 0);
+    const next = isEmpty || at === 4 ? null : `${at + 1}`;
+    sendJson(response, { data: isEmpty ? [] : pairAt(at), next_cursor: next });
   });
-  const client = createClient({ baseUrl: service.url, apiKey: 'key', retries: 0 });
-  const first = client.leads();
-  let left = many;
-  for await (const _ of first) if ((left -= 1) === 0) break;
+  const first = await take(url, null, many);
   isEmpty = true;
-  const again = client.leads({}, { from: stored(first.checkpoint()) });
-  const take = async (leads: typeof first): Promise<(string | undefined)[]> => {
-    const ids: (string | undefined)[] = [];
-    for await (const { id } of leads) ids.push(id);
-    return ids;
-  };
-  await expect(take(again)).rejects.toThrow(IncompleteError);
+  const empty = await take(url, first.from);
+  expect(empty.error).toBeInstanceOf(IncompleteError);
   isEmpty = false;
-  const rest = await take(client.leads({}, { from: stored(again.checkpoint()) }));
-  await service.close();
-  expect(rest).toEqual(Array.from({ length: 10 }, (_, i) => `l${i}`).slice(many));
+  const last = await take(url, empty.from);
+  await close();
+  expect(last.ids).toEqual(listed(10).slice(many));
 });
 
 it('reads again what an answer left out, and no record twice that has no id', async () => {
   let isPartial = true;
   let isMixed = false;
-  const service = await scripted((request, response) => {
-    const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
-    const data = [isMixed && at === 0 ? { name: 'no id' } : { id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
+  const { url, close } = await scripted((request, response) => {
+    const at = positionOf(cursorIn(request.url));
+    const data = isMixed && at === 0 ? [{ name: 'no id' }, { id: 'l1' }] : pairAt(at);
     const next_cursor = at < 2 ? `c${at + 1}` : null;
     if (at === 1 && isPartial) sendJson(response, { data: data.slice(1), next_cursor, partial: true });
     else sendJson(response, { data, next_cursor });
   });
-  const client = createClient({ baseUrl: service.url, apiKey: 'key', retries: 0 });
   const inTwo = async (): Promise<(string | undefined)[]> => {
-    const ids: (string | undefined)[] = [];
-    const first = client.leads();
-    const take = async (leads: typeof first): Promise<void> => {
-      for await (const { id } of leads) ids.push(id);
-    };
-    await expect(take(first)).rejects.toThrow(IncompleteError);
-    isPartial = false;
-    await take(client.leads({}, { from: stored(first.checkpoint()) }));
     isPartial = true;
-    return ids;
+    const first = await take(url, null);
+    expect(first.error).toBeInstanceOf(IncompleteError);
+    isPartial = false;
+    const last = await take(url, first.from);
+    expect(last.error).toBeUndefined();
+    return [...first.ids, ...last.ids];
   };
   expect(await inTwo()).toEqual(['l0', 'l1', 'l3', 'l4', 'l5', 'l2']);
   isMixed = true;
   const mixed = await inTwo();
   expect(mixed.filter((id) => id === undefined)).toHaveLength(1);
   expect(new Set(mixed)).toEqual(new Set([undefined, 'l1', 'l2', 'l3', 'l4', 'l5']));
-  await service.close();
+  await close();
 });
 
 it('lacks no lead and repeats none, however the list is paged and whatever moves in it', async () => {
