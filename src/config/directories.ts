@@ -15,48 +15,45 @@ type Env = Readonly<Record<string, string | undefined>>;
  * `ConfigError` where one would be in the home directory, and there is no home directory.
  */
 export function findPaths(env: Env, platform: string, homeOf = homeDirectory): Paths {
-  const [config, data] = platforms[platform] ?? linux;
-  const inHome = (path: readonly string[]): string => {
+  const inHome = (...names: readonly string[]): string => {
     const home = homeOf(env);
     if (home === undefined) throw noHomeDirectory();
-    return join(home, ...path);
+    return join(home, ...names);
   };
-  const directoryAt = ({ variable, homePath, names }: PlatformPlace): string =>
-    join((variable && nonEmpty(env[variable])) ?? inHome(homePath), ...names);
-  return {
-    configDir: nonEmpty(env['LEADS_CONFIG_DIR']) ?? directoryAt(config),
-    dataDir: nonEmpty(env['LEADS_DATA_DIR']) ?? directoryAt(data),
+  // An empty variable counts as not set, as the XDG rules say.
+  const variableOr = (variable: string, otherwise: () => string): string => env[variable] || otherwise();
+  const darwin = {
+    config: () => inHome('Library', 'Preferences', 'leads'),
+    data: () => inHome('Library', 'Application Support', 'leads'),
   };
-}
-
-/** The directory `names` below the one that the variable names, or else below `homePath` in the home directory. */
-interface PlatformPlace {
-  readonly variable?: string;
-  readonly homePath: readonly string[];
-  readonly names: readonly string[];
-}
-
-type PlatformPlaces = readonly [config: PlatformPlace, data: PlatformPlace];
-
-const linux: PlatformPlaces = [
-  { variable: 'XDG_CONFIG_HOME', homePath: ['.config'], names: ['leads'] },
-  { variable: 'XDG_DATA_HOME', homePath: ['.local', 'share'], names: ['leads'] },
-];
-
-const platforms: Readonly<Record<string, PlatformPlaces>> = {
-  darwin: [
-    { homePath: ['Library', 'Preferences'], names: ['leads'] },
-    { homePath: ['Library', 'Application Support'], names: ['leads'] },
-  ],
-  win32: [
-    { variable: 'APPDATA', homePath: ['AppData', 'Roaming'], names: ['leads', 'Config'] },
-    { variable: 'LOCALAPPDATA', homePath: ['AppData', 'Local'], names: ['leads', 'Data'] },
-  ],
-};
-
-/** An empty variable counts as not set, as the XDG rules say. */
-function nonEmpty(value: string | undefined): string | undefined {
-  return value === '' ? undefined : value;
+  const win32 = {
+    config: () =>
+      join(
+        variableOr('APPDATA', () => inHome('AppData', 'Roaming')),
+        'leads',
+        'Config',
+      ),
+    data: () =>
+      join(
+        variableOr('LOCALAPPDATA', () => inHome('AppData', 'Local')),
+        'leads',
+        'Data',
+      ),
+  };
+  const linux = {
+    config: () =>
+      join(
+        variableOr('XDG_CONFIG_HOME', () => inHome('.config')),
+        'leads',
+      ),
+    data: () =>
+      join(
+        variableOr('XDG_DATA_HOME', () => inHome('.local', 'share')),
+        'leads',
+      ),
+  };
+  const { config, data } = { darwin, win32 }[platform] ?? linux;
+  return { configDir: variableOr('LEADS_CONFIG_DIR', config), dataDir: variableOr('LEADS_DATA_DIR', data) };
 }
 
 export const configFile = (configDir: string): string => join(configDir, 'config.json');

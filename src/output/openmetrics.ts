@@ -92,48 +92,37 @@ export class Counter {
   }
 }
 
-/**
- * Counts observed values, each in the first bucket whose upper bound is not less than it; the last bucket has no bound. The
- * bounds are in rising order.
- */
+/** Counts observed values. In the format, a bucket counts each value that is not larger than its bound, and the last bucket all. */
 export class Histogram {
-  readonly #bounds: readonly number[];
-  readonly #countByBucket: Float64Array;
+  readonly #buckets: { readonly bound: number; count: number }[];
   #sum = 0;
 
   constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.#countByBucket = new Float64Array(bounds.length + 1);
+    this.#buckets = [...bounds, Infinity].map((bound) => ({ bound, count: 0 }));
   }
 
   observe(value: number): void {
-    const firstBound = this.#bounds.findIndex((bound) => value <= bound);
-    const bucket = firstBound === -1 ? this.#bounds.length : firstBound;
-    this.#countByBucket[bucket] = (this.#countByBucket[bucket] ?? 0) + 1;
+    for (const bucket of this.#buckets) if (value <= bucket.bound) bucket.count += 1;
     this.#sum += value;
   }
 
   family(name: string, help: string): MetricFamily {
-    return { name, help, type: 'histogram', samples: this.#samples() };
-  }
-
-  /** In the format, each bucket counts the values of the buckets before it too. */
-  #samples(): Sample[] {
-    let countSoFar = 0;
-    const samples: Sample[] = [];
-    for (const [bucket, count] of this.#countByBucket.entries()) {
-      countSoFar += count;
-      const bound = this.#bounds[bucket];
-      const le = bound === undefined ? '+Inf' : boundText(bound);
-      samples.push({ suffix: '_bucket', labels: { le }, value: countSoFar });
-    }
-    samples.push(
-      { suffix: '_count', labels: {}, value: countSoFar },
+    const buckets = this.#buckets.map(({ bound, count }): Sample => ({
+      suffix: '_bucket',
+      labels: { le: boundText(bound) },
+      value: count,
+    }));
+    const count = this.#buckets.at(-1)?.count ?? 0;
+    const totals: readonly Sample[] = [
+      { suffix: '_count', labels: {}, value: count },
       { suffix: '_sum', labels: {}, value: this.#sum },
-    );
-    return samples;
+    ];
+    return { name, help, type: 'histogram', samples: [...buckets, ...totals] };
   }
 }
 
 /** Bounds are compared as text: a whole number is written as `1.0` ("Canonical numbers"). */
-const boundText = (bound: number): string => (Number.isInteger(bound) ? `${bound}.0` : String(bound));
+function boundText(bound: number): string {
+  if (bound === Infinity) return '+Inf';
+  return Number.isInteger(bound) ? `${bound}.0` : String(bound);
+}

@@ -38,7 +38,12 @@ export function renderTable(
   options: TableOptions,
 ): string {
   const all = heads
-    .map((head, i) => ({ head, cells: rows.map((row) => sanitize(row[i] ?? '')) }))
+    .map((head, i) =>
+      measuredColumn(
+        head,
+        rows.map((row) => sanitize(row[i] ?? '')),
+      ),
+    )
     .filter(({ cells }) => options.hidesEmpty !== true || cells.some((cell) => cell !== ''));
   const columns = fitColumns(all, options.width, options);
   const dropped = all
@@ -47,7 +52,7 @@ export function renderTable(
   if (dropped.length > 0) options.onDrop?.(dropped);
   const { head: paintHead = unpainted, cell: paintCell = unpainted } = options;
   const line = (cells: readonly string[]): string => `${cells.join(gap).trimEnd()}\n`;
-  const padded = ({ head, width }: FittedColumn, text: string): string =>
+  const padded = ({ head, width }: Column, text: string): string =>
     pad(text, width, options.rightAligned?.includes(head));
   return [
     line(columns.map((column) => paintHead(padded(column, column.head)))),
@@ -76,19 +81,18 @@ function pad(text: string, width: number, isRightAligned = false): string {
   return isRightAligned ? space + cell : cell + space;
 }
 
+/** A column, and the columns of the terminal that it takes. */
 interface Column {
   readonly head: string;
   readonly cells: readonly string[];
-}
-
-interface MeasuredColumn extends Column {
-  readonly uncutWidth: number;
-  readonly isCutLast: boolean;
-}
-
-interface FittedColumn extends Column {
   readonly width: number;
 }
+
+const measuredColumn = (head: string, cells: readonly string[]): Column => ({
+  head,
+  cells,
+  width: widestOf([head, ...cells]),
+});
 
 const gap = '  ';
 /** No column is cut to less than `narrowest`; before one is cut to less than `readable`, a step of `narrowing` is taken. */
@@ -98,37 +102,34 @@ function fitColumns(
   all: readonly Column[],
   width: number | undefined,
   { cutLast = [], narrowing = [] }: FitOptions,
-): readonly FittedColumn[] {
-  const measured = (column: Column): MeasuredColumn => ({
-    ...column,
-    uncutWidth: widestOf([column.head, ...column.cells]),
-    isCutLast: cutLast.includes(column.head),
-  });
-  let columns = all.map(measured);
-  if (width === undefined) return columns.map((column) => ({ ...column, width: column.uncutWidth }));
+): readonly Column[] {
+  if (width === undefined) return all;
+  const isCutLast = ({ head }: Column): boolean => cutLast.includes(head);
+  const readableWidth = (column: Column): number =>
+    isCutLast(column) ? column.width : Math.min(column.width, readable);
+  const roomFor = (columns: readonly Column[]): number => width - gap.length * (columns.length - 1);
+  let columns = all;
   for (const step of narrowing) {
-    if (sum(columns.map(readableWidth)) <= roomFor(columns, width)) break;
+    if (sum(columns.map(readableWidth)) <= roomFor(columns)) break;
     columns =
       'drop' in step
         ? columns.filter(({ head }) => head !== step.drop)
         : columns.map((column) =>
-            column.head === step.shorten ? measured({ ...column, cells: shortTimes(column.cells) }) : column,
+            column.head === step.shorten ? measuredColumn(column.head, shortTimes(column.cells)) : column,
           );
   }
-  return cutToRoom(columns, roomFor(columns, width));
+  return cutToRoom(columns, roomFor(columns), isCutLast);
 }
 
-const readableWidth = ({ isCutLast, uncutWidth }: MeasuredColumn): number =>
-  isCutLast ? uncutWidth : Math.min(uncutWidth, readable);
-
-const roomFor = (columns: readonly Column[], width: number): number =>
-  width - gap.length * (columns.length - 1);
-
 /** Makes the widest column one character narrower until all fit, at first of those that are not cut last, and then of all. */
-function cutToRoom(columns: readonly MeasuredColumn[], room: number): FittedColumn[] {
-  const widths = columns.map(({ uncutWidth }) => uncutWidth);
+function cutToRoom(
+  columns: readonly Column[],
+  room: number,
+  isCutLast: (column: Column) => boolean,
+): readonly Column[] {
+  const widths = columns.map(({ width }) => width);
   let excess = sum(widths) - room;
-  for (const mayCut of [({ isCutLast }: MeasuredColumn) => !isCutLast, () => true]) {
+  for (const mayCut of [(column: Column) => !isCutLast(column), () => true]) {
     for (; excess > 0; excess -= 1) {
       const candidates = columns.map((column, i) => (mayCut(column) ? (widths[i] ?? 0) : 0));
       const widest = Math.max(...candidates);
