@@ -89,58 +89,43 @@ interface FirstLeads {
   readonly startedAt: number;
 }
 
-/** Reads the first leads that match; with `print`, each page is printed as soon as it is there. */
-async function readFirst(
-  service: Service,
-  selection: Selection,
-  print: ((leads: readonly RawLead[]) => Promise<void>) | undefined,
-): Promise<FirstLeads> {
-  const startedAt = service.clock.now();
-  const leads: RawLead[] = [];
-  const pages = selectLeads(service, selection);
-  let count = 0;
-  let page = await pages.next();
-  for (; page.done !== true; page = await pages.next()) {
-    count += page.value.length;
-    if (print === undefined) leads.push(...page.value);
-    else await print(page.value);
-  }
-  return { leads, count, remainder: page.value, startedAt };
-}
-
 const largestPage = 1000;
 
 /**
- * Yields the first `limit` leads that match, page by page, and requests no needless page. Where filters are
- * checked here and few records may match, pages are as large as for an export.
+ * Reads the first `limit` leads that match, and requests no needless page; with `print`, each page is printed as soon as it is
+ * there. Where filters are checked here and few records may match, pages are as large as for an export.
  */
-async function* selectLeads(
+async function readFirst(
   service: Service,
   { query, filter, matcher, limit }: Selection,
-): AsyncGenerator<readonly RawLead[], Remainder, undefined> {
+  print: ((leads: readonly RawLead[]) => Promise<void>) | undefined,
+): Promise<FirstLeads> {
+  const startedAt = service.clock.now();
   const { categories, where, text, since, until } = filter;
   const isFilteredHere =
     categories.length + where.length > 0 || [text, since, until].some((value) => value !== undefined);
   const preferredSize = isFilteredHere || limit > largestPage ? undefined : limit;
-  const unprovenEnds: Unproven[] = [];
+  let unprovenEnd: Unproven | undefined;
   const pages = listLeads(service, {
     query,
     preferredSize,
     prefetch: limit === Infinity,
-    acceptUnproven: (end) => void unprovenEnds.push(end),
+    acceptUnproven(end) {
+      unprovenEnd = end;
+    },
   });
-  let remaining = limit;
+  const leads: RawLead[] = [];
+  let count = 0;
+  let hasMore = false;
   for await (const batch of pages) {
     const passing = batch.leads.filter(matcher.matches);
-    if (passing.length > remaining) {
-      yield passing.slice(0, remaining);
-      return 'more';
-    }
-    remaining -= passing.length;
-    yield passing;
-    if (remaining === 0 && !batch.last) return 'more';
+    const selected = passing.slice(0, limit - count);
+    count += selected.length;
+    if (print === undefined) leads.push(...selected);
+    else await print(selected);
+    hasMore = selected.length < passing.length || (count === limit && !batch.last);
+    if (hasMore) break;
   }
-  const [unprovenEnd] = unprovenEnds;
-  if (unprovenEnd === undefined) return 'none';
-  return remaining === 0 ? 'more' : unprovenEnd;
+  const mayHaveMore = hasMore || (unprovenEnd !== undefined && count === limit);
+  return { leads, count, remainder: mayHaveMore ? 'more' : (unprovenEnd ?? 'none'), startedAt };
 }

@@ -4,7 +4,8 @@ import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import { noteFilters } from '../../output/walk-notes.ts';
 import { listLeads } from '../../service/listing.ts';
-import { expectedAgain, type KnownLead, type LeadQuery } from '../../service/listing-types.ts';
+import type { LeadQuery } from '../../service/listing-types.ts';
+import { IncrementalWindow } from '../export/bookmark.ts';
 import { isCompleteWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import type { Service } from '../../service/client/service.ts';
 
@@ -27,87 +28,61 @@ const overlapMs = 86_400_000;
  * because the service chooses the order of the list. The first poll learns which leads exist, and prints those that came after
  * the listing before it.
  */
-export async function watchLeads(watch: Watch, context: Context): Promise<void> {
-  const { every, print, previous } = watch;
+export async function watchLeads(
+  { service, query, matcher, every, print, previous, acceptIncomplete }: Watch,
+  context: Context,
+): Promise<void> {
   const { clock, signal, messages } = context;
-  const polls = new Polls(watch, context);
-  const wait = { ms: every, why: 'the next poll', isExpected: true };
-  const cameAfterListing = ({ id, createdAt }: RawLead): boolean =>
-    !previous.ids.has(id) && (readCreatedAt(createdAt) ?? -Infinity) >= previous.startedAt;
-  try {
-    await print((await polls.readNew()).filter(cameAfterListing));
-    for (;;) {
-      await messages.showWait(wait, () => clock.sleep(every, signal));
-      await print(await polls.readNew());
-    }
-  } catch (error) {
-    if (!isCtrlC(signal)) throw error;
-  }
-}
+  const ids = new IdSet();
+  const window = new IncrementalWindow(overlapMs);
+  let isFirst = true;
 
-/**
- * - `#ids`: the leads of all polls, which are not listed again
- * - `#createdAt`: when the leads of the last day were created, by id, in milliseconds
- * - `#knownLeads`: the same after the last poll with a proven end: the next poll must meet some of these
- * - `#newLeads`: the leads that the present poll found, over its repetitions after failures
- */
-class Polls {
-  readonly #watch: Watch;
-  readonly #context: Context;
-  readonly #ids = new IdSet();
-  readonly #createdAt = new Map<string, number>();
-  #knownLeads: readonly KnownLead[] = [];
-  #newLeads: RawLead[] = [];
-  #isFirst = true;
-
-  constructor(watch: Watch, context: Context) {
-    this.#watch = watch;
-    this.#context = context;
-  }
-
-  async readNew(): Promise<RawLead[]> {
-    this.#newLeads = [];
-    const polling = { everyMs: this.#watch.every, hasWorked: true };
-    await outliveOutages(() => this.#poll(), polling, this.#context);
-    return oldestFirst(this.#newLeads);
-  }
-
-  async #poll(): Promise<void> {
-    const { query, matcher } = this.#watch;
-    const since = Math.max(query.since ?? -Infinity, this.#context.clock.now() - overlapMs);
-    if (await this.#readToEnd(since)) {
-      this.#isFirst = false;
-      for (const [id, created] of this.#createdAt) if (created < since) this.#createdAt.delete(id);
-      this.#knownLeads = [...this.#createdAt];
-    }
-    noteFilters(matcher, this.#context.messages);
-  }
-
-  /** Returns whether the end was proven. The first poll must prove it, or throws: it has to learn of every lead. */
-  async #readToEnd(since: number): Promise<boolean> {
-    if (!this.#isFirst) return isCompleteWalk(() => this.#readSince(since), this.#context);
-    await this.#readSince(since);
-    return true;
-  }
-
-  async #readSince(since: number): Promise<void> {
-    const { service, matcher, acceptIncomplete } = this.#watch;
-    const query = { ...this.#watch.query, since };
+  /** Adds to `newLeads`, also over repetitions after failures: what one of them has listed is not listed again. */
+  async function poll(newLeads: RawLead[]): Promise<void> {
+    const since = Math.max(query.since ?? -Infinity, clock.now() - overlapMs);
     const pages = listLeads(service, {
-      query,
-      seen: this.#ids,
-      expectedIds: expectedAgain(this.#knownLeads, query),
+      query: { ...query, since },
+      seen: ids,
+      expectedIds: window.expectedIds({ ...query, since }),
       prefetch: true,
-      acceptUnproven: unprovenHandler(acceptIncomplete, this.#context.messages),
+      acceptUnproven: unprovenHandler(acceptIncomplete, messages),
     });
     for await (const { leads } of pages) {
       for (const lead of leads) {
         // Without an id, a lead would be new to every poll.
         if (lead.id === undefined) continue;
+        window.remember(lead);
         const created = readCreatedAt(lead.createdAt) ?? since;
-        this.#createdAt.set(lead.id, created);
-        if (matcher.matches(lead) && created >= since) this.#newLeads.push(lead);
+        if (matcher.matches(lead) && created >= since) newLeads.push(lead);
       }
     }
+  }
+
+  async function readNew(): Promise<readonly RawLead[]> {
+    const newLeads: RawLead[] = [];
+    const step = async (): Promise<void> => {
+      window.beginWalk(clock.now());
+      // The first poll must prove its end, or throws: it has to learn of every lead.
+      if (isFirst) await poll(newLeads);
+      else if (!(await isCompleteWalk(() => poll(newLeads), context))) return;
+      isFirst = false;
+      window.completeWalk();
+    };
+    await outliveOutages(step, { everyMs: every, hasWorked: true }, context);
+    noteFilters(matcher, messages);
+    return oldestFirst(newLeads);
+  }
+
+  const wait = { ms: every, why: 'the next poll', isExpected: true };
+  const cameAfterListing = ({ id, createdAt }: RawLead): boolean =>
+    !previous.ids.has(id) && (readCreatedAt(createdAt) ?? -Infinity) >= previous.startedAt;
+  try {
+    await print((await readNew()).filter(cameAfterListing));
+    for (;;) {
+      await messages.showWait(wait, () => clock.sleep(every, signal));
+      await print(await readNew());
+    }
+  } catch (error) {
+    if (!isCtrlC(signal)) throw error;
   }
 }
