@@ -97,6 +97,7 @@ describe('a lead that was not received', () => {
     const missing = { on: 'service', rejection: undefined } as const;
     expect(classify(missing, at(-14))).toEqual(['unsettled', 'missing so far']);
     expect(classify({ on: 'service', rejection: 'x' }, at(-14))).toEqual(['unsettled', 'refused so far']);
+    expect(classify(missing, String(came(-14) / 1000))).toEqual(['unsettled', 'missing so far']);
     expect(classify(missing, undefined)).toEqual(['missing', unknownAge]);
     expect(classify(missing, 'yesterday')).toEqual(['missing', unknownAge]);
   });
