@@ -31,22 +31,7 @@ export interface AuditOptions extends ComparisonOptions {
   readonly onProgress: (compared: number, total: number | undefined) => void;
 }
 
-/** `byClass` has null for a class that cannot be told. */
-export interface AuditCounts {
-  readonly pulled: number;
-  /** Received leads that match, or that are in the list. */
-  readonly received: number;
-  readonly matched: number;
-  readonly byClass: Readonly<Record<LeadClass, number | null>>;
-  /** The time at which the oldest lead was created that the service listed, ms; undefined where no lead says it. */
-  readonly horizon: number | undefined;
-  /** Records of the list without a usable id. */
-  readonly withoutId: number;
-  /** Leads on both sides whose bytes differ, while the received ones were pruned. */
-  readonly notCompared: number;
-  /** Received leads that the service does not list, and whose pruned bodies the filter would have to see. */
-  readonly notJudged: number;
-}
+export type AuditCounts = Audit['counts'];
 
 /**
  * Compares what can be pulled with what was received. `run` walks the service's list once and compares each lead, and looks then
@@ -90,7 +75,7 @@ export class Audit {
     return new Date(nextSecond * 1000).toISOString().replace('.000Z', 'Z');
   }
 
-  get counts(): AuditCounts {
+  get counts() {
     const { counts, findings } = this.#comparer;
     const { notCompared, notJudged } = counts;
     const prunedOf: Partial<Record<LeadClass, number>> = { different: notCompared, extra: notJudged };
@@ -100,12 +85,16 @@ export class Audit {
       this.#isWhole && !this.#undecidable.includes(kind) && !isHidden(kind);
     const byClass = Object.fromEntries(
       allClasses.map((kind) => [kind, isKnown(kind) ? findings[kind].count : null]),
-    ) as AuditCounts['byClass'];
+    ) as Readonly<Record<LeadClass, number | null>>;
     return {
       ...counts,
+      /** Received leads that match, or that are in the list. */
       received: counts.matched + counts.unlisted,
+      /** Null for a class that cannot be told. */
       byClass,
+      /** The time at which the oldest lead was created that the service listed, ms; undefined where no lead says it. */
       horizon: this.#horizon,
+      /** Records of the list without a usable id. */
       withoutId: this.#withoutId,
     };
   }

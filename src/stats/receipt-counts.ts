@@ -6,34 +6,8 @@ export interface CountedDelivery extends Omit<StoredReceipt, 'seq' | 'lead'> {
   readonly createdAt: number | undefined;
 }
 
-/** Here and in `ReceiptCounts`, a receipt is a pushed delivery that was accepted or a duplicate. Times are since the epoch. */
-export interface ReceiptFigures {
-  /** All deliveries with one of the next three verdicts. */
-  readonly received: number;
-  readonly accepted: number;
-  readonly duplicate: number;
-  readonly rejected: number;
-  readonly byReason: ReadonlyMap<string, number>;
-  /** Genuine deliveries without a lead, such as of other events; no other figure includes them. */
-  readonly other: number;
-  /** Leads that were pulled and not pushed; they are no deliveries. */
-  readonly backfilled: number;
-  /** From a lead's creation to its first receipt, in milliseconds. */
-  readonly delayMs: Readonly<Record<'p50' | 'p90' | 'p95' | 'p99', number | null>>;
-  /** Null without receipts. It is only an upper bound where removed receipts may belong to leads that no other delivery shows. */
-  readonly attemptsPerLead: number | null;
-  readonly isAttemptsUpperBound: boolean;
-  /**
-   * The longest time between two receipts, of which the first may be before the window, or from the last one to the end of the
-   * window. Where nothing ever came it is the window, or undefined for one without a beginning; it is undefined as well where all
-   * receipts were removed, as they have no time.
-   */
-  readonly longestGap: Gap | undefined;
-  /** Whether a receipt came in or before the window; removed ones count. */
-  readonly hasReceipts: boolean;
-  /** Removed deliveries that may match the filter, which cannot see them any more; no other figure includes them. */
-  readonly unfilterable: number;
-}
+/** Times are since the epoch. */
+export type ReceiptFigures = ReturnType<ReceiptCounts['figures']>;
 
 interface Gap {
   readonly start: number;
@@ -41,7 +15,7 @@ interface Gap {
 }
 
 /**
- * Counts the deliveries of a window. The stored ones are added first, newest first; then the removed ones, those that the inbox
+ * Counts the deliveries of a window; a receipt is a pushed one that was accepted or a duplicate. The stored ones are added first, newest first; then the removed ones, those that the inbox
  * has deleted and keeps only as numbers. Leads of which the first delivery was added need no memory of their ids, since no delivery
  * of them follows it. `#leadsWithoutFirst` has those of which only repeats were added so far: at the end, their first deliveries
  * are removed or before the window.
@@ -98,12 +72,7 @@ export class ReceiptCounts {
    * All times are milliseconds since the epoch. A window without `start` begins with the first receipt. `lastReceiptBefore` is the
    * time of the last stored receipt before `start`, or undefined.
    */
-  figures(
-    start: number | undefined,
-    lastReceiptBefore: number | undefined,
-    end: number,
-    unfilterable = 0,
-  ): ReceiptFigures {
+  figures(start: number | undefined, lastReceiptBefore: number | undefined, end: number, unfilterable = 0) {
     const { accepted, duplicate, rejected } = this.#verdicts;
     const receipts = accepted + duplicate;
     // This assumes that as many stored leads as possible had their first delivery among the removed ones.
@@ -112,15 +81,26 @@ export class ReceiptCounts {
     // The time before the first receipt of all is no gap, but without any receipt the whole window is one.
     const gapStart = lastReceiptBefore ?? (hasReceipts ? undefined : start);
     return {
+      /** `other`: genuine deliveries without a lead, such as of other events; no other figure includes them. */
       ...this.#verdicts,
       received: receipts + rejected,
+      /** Removed deliveries that may match the filter, which cannot see them any more; no other figure includes them. */
       unfilterable,
+      /** Whether a receipt came in or before the window; removed ones count. */
       hasReceipts,
       byReason: this.#byReason,
+      /** Leads that were pulled and not pushed; they are no deliveries. */
       backfilled: this.#backfilled,
+      /** From a lead's creation to its first receipt, in milliseconds. */
       delayMs: percentiles(this.#delays),
+      /** Null without receipts. It is only an upper bound where removed receipts may belong to leads that no other delivery shows. */
       attemptsPerLead: receipts === 0 ? null : receipts / Math.max(1, fewestLeads),
       isAttemptsUpperBound: this.#mayHaveMoreLeads(start),
+      /**
+       * The longest time between two receipts, of which the first may be before the window, or from the last one to the end of the
+       * window. Where nothing ever came it is the window, or undefined for one without a beginning; it is undefined as well where
+       * all receipts were removed, as they have no time.
+       */
       longestGap: longestGap(this.#receiptTimes, gapStart, end),
     };
   }
@@ -133,7 +113,9 @@ export class ReceiptCounts {
 }
 
 /** By nearest rank: the smallest value that so many percent of all do not exceed. */
-function percentiles(delays: readonly number[]): ReceiptFigures['delayMs'] {
+function percentiles(
+  delays: readonly number[],
+): Readonly<Record<'p50' | 'p90' | 'p95' | 'p99', number | null>> {
   const sorted = Float64Array.from(delays).sort();
   const atShare = (share: number): number | null =>
     sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
