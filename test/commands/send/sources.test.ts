@@ -174,27 +174,3 @@ test('--from inbox sends test leads to this machine, and to another one with --y
   await send(url, argv, options);
   expect(received).toHaveLength(3);
 });
-
-test('10,000 leads of a file arrive once each, 16 at a time', async () => {
-  let most = 0;
-  let open = 0;
-  const { url, received } = await receiver((_, response) => {
-    open += 1;
-    most = Math.max(most, open);
-    setImmediate(() => {
-      open -= 1;
-      response.end('ok');
-    });
-  });
-  const lines = Array.from({ length: 10_000 }, (_, i) => `{"id":"lead-${i}","note":"${'x'.repeat(i % 50)}"}`);
-  const run = await send(url, ['--lead', await file(lines.join('\n')), '--concurrency', '16', '--json']);
-  expect(run.exitCode).toBe(0);
-  expect(received.map(({ body }) => String(body)).sort()).toEqual(lines.sort());
-  expect(records(run).summary).toMatchObject({
-    deliveries: 10_000,
-    attempts: 10_000,
-    acknowledged: 10_000,
-    failed: 0,
-  });
-  expect(most).toBeLessThanOrEqual(16);
-});
