@@ -87,7 +87,17 @@ describe('the page over the inbox, attacked', () => {
   it('gives a token for its key alone, and none for that of another run', async () => {
     const clock = new FakeClock();
     const [one, other] = [await inspect({ clock }), await inspect({ clock })];
-    for (const key of [other.key, other.token, '', `${one.key} `, one.key.slice(1), 1, null, [one.key]]) {
+    for (const key of [
+      one.usedKey,
+      other.key,
+      other.token,
+      '',
+      `${one.key} `,
+      one.key.slice(1),
+      1,
+      null,
+      [one.key],
+    ]) {
       const answer = await post(`${one.origin}/api/session`, { key }, one.origin);
       expect([answer.status, problemOf(answer.text)]).toEqual([401, 'wrong-key']);
     }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InspectKeys } from '../../src/inspect/inspect-keys.ts';
-import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
+import type { WireSession } from '../../src/inspect/wire.ts';
 import { FakeClock } from '../support/clock.ts';
-import { inspect, post, send } from './support.ts';
 
 function opened(clock = new FakeClock()) {
   let next = 0;
@@ -76,18 +75,6 @@ describe('what a page leaves to be loaded again with', () => {
     expect([keys.reload(first.reloadKey), keys.useToken(first.token)]).toEqual([undefined, false]);
     expect(keys.reload(second?.reloadKey ?? '')).toBeDefined();
   });
-});
-
-it('the page of a used address is not opened, and tokens of sessions do not open each other', async () => {
-  const page = await inspect();
-  const again = await post(`${page.origin}/api/session`, { key: page.usedKey }, page.origin);
-  expect([again.status, again.text]).toEqual([401, expect.stringContaining('was used before')]);
-  const next = await post(`${page.origin}/api/session`, { key: page.key }, page.origin);
-  const { token } = JSON.parse(next.text) as WireSession;
-  expect(token).not.toBe(page.token);
-  for (const one of [token, page.token]) {
-    expect((await send(`${page.origin}/api/inbox`, { headers: { [tokenHeader]: one } })).status).toBe(200);
-  }
 });
 
 it('forgets the oldest of a thousand sessions', () => {

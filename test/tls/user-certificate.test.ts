@@ -35,93 +35,72 @@ test('a certificate and its key are used unchanged, issuers included', async () 
   expect(await readUserCertificate(chain, key, now)).toEqual({ certPem: certPem + caPem, keyPem });
 });
 
-interface Row {
-  readonly name: string;
-  readonly read: () => Promise<ConfigError>;
-  readonly message: RegExp;
-  readonly hint: RegExp | undefined;
-}
-
-test.each<Row>([
-  {
-    name: 'a missing certificate',
-    read: () => failure(join(dir, 'none.pem'), key),
-    message: /^--cert: cannot read .*none\.pem: there is no such file$/,
-    hint: undefined,
-  },
-  {
-    name: 'a directory',
-    read: () => failure(cert, dir),
-    message: /^--key: cannot read .*: it is a directory$/,
-    hint: undefined,
-  },
-  {
-    name: 'swapped files',
-    read: () => failure(key, cert),
-    message: /^--cert: .* holds no certificate in PEM form$/,
-    hint: /swapped\?$/,
-  },
-  {
-    name: 'two certificates',
-    read: () => failure(cert, cert),
-    message: /^--key: .* holds no private key in PEM form$/,
-    hint: /swapped\?$/,
-  },
-  {
-    name: 'a DER certificate',
-    read: () => failure(file('c.der', Buffer.of(0x30, 0x82)), key),
-    message: /no certificate in PEM form/,
-    hint: /openssl x509 -inform der/,
-  },
-  {
-    name: 'a damaged certificate',
-    read: () => failure(file('bad.pem', certPem.replace('MII', 'MIA')), key),
-    message: /holds a damaged certificate/,
-    hint: undefined,
-  },
-  {
-    name: 'a damaged key',
-    read: () => failure(cert, file('bad.key', keyPem.replace('MIG', 'MIA'))),
-    message: /holds a damaged private key/,
-    hint: undefined,
-  },
-  {
-    name: 'an encrypted key',
-    read: () => failure(cert, file('e.key', privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher }))),
-    message: /is encrypted with a passphrase$/,
-    hint: /openssl pkey -in/,
-  },
-  {
-    name: 'an encrypted key of the old form',
-    read: () => failure(cert, file('o.key', weak.export({ type: 'pkcs1', format: 'pem', ...cipher }))),
-    message: /is encrypted with a passphrase$/,
-    hint: /openssl pkey -in/,
-  },
-  {
-    name: 'a pair that does not match',
-    read: () => failure(cert, file('x.key', other.keyPem)),
-    message: /^--key: .*x\.key does not belong to the certificate in .*cert\.pem$/,
-    hint: undefined,
-  },
-  {
-    name: 'a chain in the wrong order',
-    read: () => failure(file('rev.pem', caPem + certPem), key),
-    message: /does not belong/,
-    hint: /own certificate first/,
-  },
-  {
-    name: 'an expired certificate',
-    read: () => failure(cert, key, now + 400 * day),
-    message: /^--cert: .* expired on 2027-0\d-\d\dT\d\d:\d\d:\d\dZ$/,
-    hint: /renew it/,
-  },
-  {
-    name: 'one of the future',
-    read: () => failure(cert, key, now - 2 * day),
-    message: /^--cert: .* is not valid before 2026-05-31T00:00:00Z$/,
-    hint: /clock/,
-  },
-])('$name is rejected with a message that says why', async ({ read, message, hint }) => {
+test.each<[name: string, read: () => Promise<ConfigError>, message: RegExp, hint?: RegExp]>([
+  [
+    'a missing certificate',
+    () => failure(join(dir, 'none.pem'), key),
+    /^--cert: cannot read .*none\.pem: there is no such file$/,
+  ],
+  ['a directory', () => failure(cert, dir), /^--key: cannot read .*: it is a directory$/],
+  ['swapped files', () => failure(key, cert), /^--cert: .* holds no certificate in PEM form$/, /swapped\?$/],
+  [
+    'two certificates',
+    () => failure(cert, cert),
+    /^--key: .* holds no private key in PEM form$/,
+    /swapped\?$/,
+  ],
+  [
+    'a DER certificate',
+    () => failure(file('c.der', Buffer.of(0x30, 0x82)), key),
+    /no certificate in PEM form/,
+    /openssl x509 -inform der/,
+  ],
+  [
+    'a damaged certificate',
+    () => failure(file('bad.pem', certPem.replace('MII', 'MIA')), key),
+    /holds a damaged certificate/,
+  ],
+  [
+    'a damaged key',
+    () => failure(cert, file('bad.key', keyPem.replace('MIG', 'MIA'))),
+    /holds a damaged private key/,
+  ],
+  [
+    'an encrypted key',
+    () => failure(cert, file('e.key', privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher }))),
+    /is encrypted with a passphrase$/,
+    /openssl pkey -in/,
+  ],
+  [
+    'an encrypted key of the old form',
+    () => failure(cert, file('o.key', weak.export({ type: 'pkcs1', format: 'pem', ...cipher }))),
+    /is encrypted with a passphrase$/,
+    /openssl pkey -in/,
+  ],
+  [
+    'a pair that does not match',
+    () => failure(cert, file('x.key', other.keyPem)),
+    /^--key: .*x\.key does not belong to the certificate in .*cert\.pem$/,
+  ],
+  [
+    'a chain in the wrong order',
+    () => failure(file('rev.pem', caPem + certPem), key),
+    /does not belong/,
+    /own certificate first/,
+  ],
+  [
+    'an expired certificate',
+    () => failure(cert, key, now + 400 * day),
+    /^--cert: .* expired on 2027-0\d-\d\dT\d\d:\d\d:\d\dZ$/,
+    /renew it/,
+  ],
+  [
+    'one of the future',
+    () => failure(cert, key, now - 2 * day),
+    /^--cert: .* is not valid before 2026-05-31T00:00:00Z$/,
+    /clock/,
+  ],
+])('%s is rejected with a message that says why', async (_, read, message, hint) => {
   const said = describe(await read());
   expect(said.message).toMatch(message);
   if (hint === undefined) expect(said.hint).toBeUndefined();
