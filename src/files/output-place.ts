@@ -1,6 +1,7 @@
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { cannotWrite, outputIsSocket, outputNoRegularFile, withOutputErrors } from './errors.ts';
+import { ifMissing } from './read.ts';
 
 export type OutputPlace =
   /** `path` is no link. `mode` holds the permissions, and is undefined when the file does not exist. */
@@ -25,10 +26,7 @@ export async function findOutputPlace(output: string): Promise<OutputPlace> {
     for (let links = 0; links <= mostLinks; links += 1) {
       const fd = await descriptorAt(path);
       if (fd !== undefined) return { kind: 'descriptor', fd };
-      const stat = await lstat(path).catch((error: unknown) => {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw error;
-      });
+      const stat = await lstat(path).catch(ifMissing);
       if (stat === undefined) return { kind: 'file', path, mode: undefined };
       if (stat.isFile()) return { kind: 'file', path, mode: stat.mode & 0o777 };
       if (stat.isFIFO()) return { kind: 'fifo', path };

@@ -66,13 +66,12 @@ export async function readInput(
 }
 
 /** Undefined when the file does not exist. Throws the system's error for anything else. */
-export async function readIfExists(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+export const readIfExists = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch(ifMissing);
+
+/** Gives undefined in place of the system's error for a missing file, and throws any other. */
+export function ifMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }
 
 /** Reads a secret from a file, or from stdin for `-`. Throws a `ConfigError` where that cannot be read, or is no text. */

@@ -37,13 +37,9 @@ export function renderTable(
   rows: readonly (readonly string[])[],
   options: TableOptions,
 ): string {
+  const cellsOf = (i: number): string[] => rows.map((row) => sanitize(row[i] ?? ''));
   const all = heads
-    .map((head, i) =>
-      measuredColumn(
-        head,
-        rows.map((row) => sanitize(row[i] ?? '')),
-      ),
-    )
+    .map((head, i) => measuredColumn(head, cellsOf(i)))
     .filter(({ cells }) => options.hidesEmpty !== true || cells.some((cell) => cell !== ''));
   const columns = fitColumns(all, options.width, options);
   const dropped = all

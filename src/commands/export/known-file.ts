@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/errors.ts';
+import { ifMissing } from '../../files/read.ts';
 import { leadColumns } from '../../output/records/csv.ts';
 import type { Bookmark, OutputFile } from './bookmark.ts';
 import type { ExportOptions } from './command.ts';
@@ -51,13 +52,5 @@ function rejectOtherForm(path: string, options: ExportOptions, file: OutputFile)
   throw new UsageError(`cannot append ${form} to ${path}: it holds ${file.form}`, { hint: replaceHint });
 }
 
-export async function sizeOf(path: string): Promise<number | undefined> {
-  return withOutputErrors(path, async () => {
-    try {
-      return (await stat(path)).size;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
-  });
-}
+export const sizeOf = (path: string): Promise<number | undefined> =>
+  withOutputErrors(path, async () => (await stat(path).catch(ifMissing))?.size);
