@@ -28,16 +28,11 @@ export interface DeliveryRunOptions {
   readonly onAttempt: (attempt: TimedAttempt) => Promise<void> | void;
 }
 
-export interface DeliveryRunResult {
-  readonly started: number;
-  /** Deliveries of an open loop that had to wait for a free slot. */
-  readonly late: number;
-  readonly elapsedMs: number;
-  /** The part of it in which deliveries were started. */
-  readonly startingMs: number;
-  /** The source failed, or a delivery could not be signed. */
-  readonly failure: { readonly error: unknown } | undefined;
-}
+/**
+ * `late` counts the deliveries of an open loop that had to wait for a free slot, and `startingMs` is the part of `elapsedMs` in
+ * which deliveries were started. There is a `failure` where the source failed, or a delivery could not be signed.
+ */
+export type DeliveryRunResult = Awaited<ReturnType<typeof runDeliveries>>;
 
 /** Deliveries that wait for a slot or a retry: they are held in memory. */
 const mostWaiting = 1000;
@@ -50,7 +45,7 @@ const longestProlongationMs = 1000;
  * a receiver that stalls would hide it (coordinated omission). A delivery holds a slot during an attempt, and not while it waits
  * for a retry; it holds a place, of which there are more, from its start until its last attempt has ended.
  */
-export async function runDeliveries(options: DeliveryRunOptions): Promise<DeliveryRunResult> {
+export async function runDeliveries(options: DeliveryRunOptions) {
   const { source, sender, concurrency, intervalMs, onAttempt, clock, signal } = options;
   const { forMs = Infinity, count = Infinity } = options;
   const slots = new Slots(concurrency);
@@ -62,7 +57,7 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
   let late = 0;
   /** Resolves when the output has caught up; undefined where there is no output to wait for. */
   let pendingOutput: Promise<void> | undefined;
-  let failure: DeliveryRunResult['failure'];
+  let failure: { readonly error: unknown } | undefined;
 
   const fail = (error: unknown): void => {
     failure ??= { error };

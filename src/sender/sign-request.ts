@@ -77,11 +77,8 @@ export function forgeRequest(
   forgery: Forgery,
 ): SignedRequest {
   switch (forgery.kind) {
-    case 'badSignature': {
-      const genuine = signatureHeaders(signer, content, now);
-      const ofAnotherBody = signatureHeaders(signer, { ...content, body: Buffer.from('{}') }, now);
-      return jsonRequest(signer, wrongCredential(genuine, ofAnotherBody, signer.scheme), content.body);
-    }
+    case 'badSignature':
+      return jsonRequest(signer, wrongCredential(signer, content, now), content.body);
     case 'staleTimestamp':
       return signRequest(signer, content, now - weekMs);
     case 'reusedNonce':
@@ -92,33 +89,22 @@ export function forgeRequest(
 }
 
 /** Whether the scheme sends or signs what this kind forges: a receiver could not notice the forgery otherwise. */
-export function canForge(signer: Signer, kind: ForgeryKind): boolean {
-  const content: SignedContent = { target: 'https://localhost/', id: 'a', body: Buffer.from('{}') };
-  const headersOf = ({ headers }: SignedRequest): string => JSON.stringify(headers);
-  const genuine = headersOf(signRequest(signer, content, 0));
-  if (kind === 'alteredPayload') {
-    const otherContent = { ...content, body: Buffer.from('{"a":1}') };
-    return signer.key !== undefined && headersOf(signRequest(signer, otherContent, 0)) !== genuine;
-  }
-  const forgery = kind === 'reusedNonce' ? { kind, usedId: 'b' } : { kind };
-  const forged = headersOf(forgeRequest(signer, content, 0, forgery));
-  if (kind === 'badSignature') return forged !== genuine;
-  // Some signatures are new each time: only what stands beside them shows whether a time or nonce is sent.
-  const withoutSignatures = (headers: string): string => headers.replace(/[\w+/=-]{40,}/g, '');
-  return withoutSignatures(forged) !== withoutSignatures(genuine);
+export function canForge({ scheme, key }: Signer, kind: ForgeryKind): boolean {
+  if (key === undefined) return false;
+  if (kind === 'staleTimestamp') return scheme.toleranceMs !== undefined;
+  if (kind === 'alteredPayload') return scheme.ignoresBody !== true;
+  const content = { target: 'https://localhost/', id: 'msg_of_one', body: Buffer.from('{}') };
+  const sendsId = signatureHeaders({ scheme, key }, content, 0).some(([, value]) => value === content.id);
+  return kind === 'badSignature' || sendsId;
 }
 
 /** Well-formed and wrong: the signature of another body, or, where the body is not signed, another token. */
-function wrongCredential(
-  genuine: SignedRequest['headers'],
-  ofAnotherBody: SignedRequest['headers'],
-  scheme: Scheme,
-): SignedRequest['headers'] {
-  if (JSON.stringify(genuine) !== JSON.stringify(ofAnotherBody)) return ofAnotherBody;
-  return genuine.map(([name, value]) =>
-    scheme.credentialHeaders.includes(name.toLowerCase())
-      ? [name, withOtherLastCharacter(value)]
-      : [name, value],
+function wrongCredential(signer: Signer, content: SignedContent, now: number): SignedRequest['headers'] {
+  const { ignoresBody, credentialHeaders } = signer.scheme;
+  if (ignoresBody !== true)
+    return signatureHeaders(signer, { ...content, body: withExtraField(content.body) }, now);
+  return signatureHeaders(signer, content, now).map(([name, value]) =>
+    credentialHeaders.includes(name.toLowerCase()) ? [name, withOtherLastCharacter(value)] : [name, value],
   );
 }
 
