@@ -1,24 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import type { Position } from '../../src/service/pagers/position.ts';
 import { IdSet } from '../../src/lead/id-set.ts';
 import { FakeClock } from '../support/clock.ts';
-import { serviceAt } from '../support/service.ts';
+import { openedAt } from '../support/replying.ts';
 import { walk } from '../support/walk.ts';
-
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
 
 async function sandbox(options: SandboxOptions, dialect: Dialect = {}) {
   const box = await startSandbox({ leads: 73, maxLimit: 10, ...options }, { clock: new FakeClock() });
-  const service = await serviceAt(box.url, { dialect });
-  open.push(
-    () => service.close(),
-    () => box.close(),
-  );
+  onTestFinished(() => box.close());
+  const service = await openedAt(box.url, { dialect });
   const all = [...box.leads].map((lead) => lead.id);
   return { box, service, all: (options.order ?? 'newest') === 'newest' ? all.reverse() : all };
 }
