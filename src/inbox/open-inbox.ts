@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { DataError } from '../errors.ts';
 import { statIfThere } from '../files/modes.ts';
 import type { Driver } from './driver.ts';
 import type { Inbox, InboxReader } from './inbox.ts';
@@ -67,15 +68,14 @@ export async function openInboxReader({
 }: Pick<InboxOptions, 'location' | 'clock'>): Promise<InboxReader> {
   if (location === inMemory) return openInbox({ location, clock });
   const { openStoreReader } = await import('./store-reader.ts');
-  const driver = await openReadOnly(location, clock);
-  return orClosed(driver, () => openStoreReader(driver, clock));
-}
-
-async function openReadOnly(location: InboxLocation, clock: StoreOptions['clock']): Promise<Driver> {
-  if (typeof location === 'string')
-    return (await import('./sqlite/driver.ts')).openSqliteReadOnly(location, clock);
+  if (typeof location === 'string') {
+    const { openSqliteReadOnly } = await import('./sqlite/driver.ts');
+    const driver = await openSqliteReadOnly(location, clock);
+    return orClosed(driver, () => openStoreReader(driver, clock));
+  }
   const { openPostgresDriver } = await import('./postgres/driver.ts');
-  return openPostgresDriver(location, { isReader: true, warn: () => undefined });
+  const driver = await openPostgresDriver(location, { isReader: true, warn: () => undefined });
+  return orClosed(driver, () => openStoreReader(driver, clock));
 }
 
 async function orClosed<T>(driver: Driver, open: () => Promise<T>): Promise<T> {
@@ -83,6 +83,7 @@ async function orClosed<T>(driver: Driver, open: () => Promise<T>): Promise<T> {
     return await open();
   } catch (error) {
     await driver.close();
-    throw driver.openError(error);
+    // A failure of the driver to read is said as one to open the inbox.
+    throw driver.openError(error instanceof DataError ? error.cause : error);
   }
 }

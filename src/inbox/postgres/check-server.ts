@@ -52,14 +52,13 @@ export async function checkServer(
     const message = `${database} has full_page_writes=off: a power cut may damage it`;
     warn({ kind: 'postgres-without-full-pages', message });
   }
-  const loggingNames = textOf(row['logging']).split(',').filter(Boolean);
-  if (loggingNames.length > 0) {
-    const assignments = loggingSettings.flatMap(([name, valueOff]) =>
-      loggingNames.includes(name) ? `${name} = ${valueOff}` : [],
-    );
+  const namesThatLog = textOf(row['logging']).split(',');
+  const logging = loggingSettings.filter(([name]) => namesThatLog.includes(name));
+  if (logging.length > 0) {
+    const assignments = logging.map(([name, valueOff]) => `${name} = ${valueOff}`);
     warn({
       kind: 'postgres-logs-values',
-      message: `${database} writes what people sent into its log: ${loggingNames.join(', ')} is not off`,
+      message: `${database} writes what people sent into its log: ${namesThatLog.join(', ')} is not off`,
       hint: `set ${assignments.join(', ')} there`,
     });
   }

@@ -1,4 +1,4 @@
-import { ConfigError, DataError, LeadsError, messageOf, ServiceError } from '../../errors.ts';
+import { ConfigError, LeadsError, messageOf, ServiceError } from '../../errors.ts';
 import { cannotOpenInbox, cannotReadInbox, cannotStore, freeSpace, type StoreFault } from '../errors.ts';
 
 /** The database cannot be reached, or does not answer: it may work later. The program exits with 5 where nothing catches it. */
@@ -124,9 +124,7 @@ export const cannotRead = (inbox: string, cause: unknown): unknown =>
 /** Classes of SQLSTATEs that pass without a change of settings: conflicts, resources such as room on a disk, locks, stops, failures of files. */
 const transientStates = /^(40|53|55P03|57|58)/;
 
-export function cannotOpen(inbox: string, thrown: unknown): LeadsError {
-  // `cannotRead` has put a `DataError` around the failure of a read.
-  const cause = thrown instanceof DataError ? thrown.cause : thrown;
+export function cannotOpen(inbox: string, cause: unknown): LeadsError {
   if (cause instanceof LeadsError) return cause;
   const Failure = transientStates.test(sqlState(cause)) ? DatabaseUnavailableError : ConfigError;
   return new Failure(...cannotOpenInbox(inbox, reasonFor(cause), cause));

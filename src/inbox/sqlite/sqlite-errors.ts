@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConfigError, DataError } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import { systemReason } from '../../files/errors.ts';
 import {
   cannotOpenInbox,
@@ -80,8 +80,5 @@ export function cannotRead(inbox: string, cause: unknown): unknown {
   return cannotReadInbox(inbox, faultOf(inbox, cause), cause);
 }
 
-/** `cause`: an error of the database, or the `DataError` that `cannotRead` put around one. */
-export function cannotOpen(inbox: string, cause: unknown): ConfigError {
-  const fault = faultOf(inbox, cause instanceof DataError ? cause.cause : cause);
-  return new ConfigError(...cannotOpenInbox(inbox, fault, cause));
-}
+export const cannotOpen = (inbox: string, cause: unknown): ConfigError =>
+  new ConfigError(...cannotOpenInbox(inbox, faultOf(inbox, cause), cause));

@@ -6,19 +6,14 @@ import {
 
 interface LocationParts {
   readonly env?: Readonly<Record<string, string>>;
-  readonly allowsPlain?: boolean;
   /** Gets the warnings. */
   readonly warnings?: string[];
 }
 
 /** A location as a command makes it, in an environment that has nothing but what is given. */
-export const locationOf = (
-  url: string,
-  { env = {}, allowsPlain = false, warnings = [] }: LocationParts = {},
-): DatabaseLocation =>
+export const locationOf = (url: string, { env = {}, warnings = [] }: LocationParts = {}): DatabaseLocation =>
   databaseLocation(url, {
     env: { HOME: '/nonexistent', ...env },
     platform: 'linux',
-    allowsPlain,
     warn: (found) => void warnings.push(noteText(found)),
   });

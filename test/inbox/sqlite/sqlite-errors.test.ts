@@ -45,7 +45,7 @@ test('a failure to read is one of the data, unless the database did not fail', (
 });
 
 test('an inbox that cannot be opened is a matter of configuration, and another place mends it', () => {
-  const error = cannotOpen('/data/i.db', cannotRead('/data/i.db', failed('SQLITE_IOERR_READ')));
+  const error = cannotOpen('/data/i.db', failed('SQLITE_IOERR_READ'));
   expect(error).toBeInstanceOf(ConfigError);
   expect(describe(error)).toEqual({
     message: 'cannot open the inbox /data/i.db: I/O error',

@@ -23,8 +23,6 @@ export interface DatabaseLocation {
 interface LocationOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
-  /** Allows an unencrypted connection to another machine, as `insecure=true` in the URL does. */
-  readonly allowsPlain?: boolean;
   readonly warn: StoreOptions['warn'];
 }
 
@@ -36,13 +34,12 @@ const weaknesses = {
 };
 
 /** Reads the URL of an inbox. Throws a `ConfigError`, also where a connection to another machine would be unencrypted. */
-export function databaseLocation(text: string, options: LocationOptions): DatabaseLocation {
-  const { env, platform, allowsPlain, warn } = options;
+export function databaseLocation(text: string, { env, platform, warn }: LocationOptions): DatabaseLocation {
   const url = parseDatabaseUrl(text, () => env['PGUSER'] || systemUser());
   for (const host of url.hosts.filter((address) => !isLocal(address))) {
     const mode = sslModeFor(url, host);
     const connection = `the connection to the database on ${host.name}`;
-    if (mode === 'disable' && !url.isInsecure && allowsPlain !== true) {
+    if (mode === 'disable' && !url.isInsecure) {
       throw new ConfigError(`${connection} would be unencrypted (sslmode=disable)`, {
         hint: 'leave sslmode out of the URL, or add insecure=true to it on a network that nobody else is in',
       });
