@@ -1,10 +1,12 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, getCiphers } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { issueServerCertificate as issueServer } from '../../../src/tls/issue-certificate.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
@@ -156,9 +158,6 @@ describe('another TLS client', () => {
   });
 
   test('does not trust a certificate of the authority for another name', async () => {
-    const { issueServerCertificate: issueServer } = await import('../../../src/tls/issue-certificate.ts');
-    const { createPrivateKey, X509Certificate } = await import('node:crypto');
-    const { readFileSync } = await import('node:fs');
     const key = createPrivateKey(readFileSync(join(tls.caPath, '..', 'ca-key.pem')));
     const authority = { pem: tls.caPem, certificate: new X509Certificate(tls.caPem), key };
     const forged = issueServer(authority, ['localhost', 'example.com'], Date.now());
