@@ -158,19 +158,19 @@ async function readBounded(
 }
 
 /** The bytes that are checked. Throws a `DataError` where the capture holds no body and the scheme needs one. */
-export function checkedBody(
-  { body, rawHeaders, notes }: Capture,
-  scheme: Scheme,
-): { readonly body: Uint8Array; readonly notes: readonly string[] } {
-  if (body === undefined) {
-    if (scheme.ignoresBody === true) return { body: new Uint8Array(), notes: [] };
-    const note = notes.find(({ about }) => about === 'body');
-    throw new DataError(note?.message ?? 'the capture holds no body', {
-      hint: 'what is signed is the exact bytes of the body: --body FILE',
-    });
-  }
+export function checkedBody({ body, notes }: Capture, scheme: Scheme): Uint8Array {
+  if (body !== undefined) return body;
+  if (scheme.ignoresBody === true) return new Uint8Array();
+  const note = notes.find(({ about }) => about === 'body');
+  throw new DataError(note?.message ?? 'the capture holds no body', {
+    hint: 'what is signed is the exact bytes of the body: --body FILE',
+  });
+}
+
+/** A remark on a body of another length than the header says. */
+export function lengthNotes({ body, rawHeaders }: Capture): readonly string[] {
   const length = headerIn(rawHeaders, 'content-length') ?? '';
-  if (!/^\d{1,15}$/.test(length) || Number(length) === body.length) return { body, notes: [] };
+  if (body === undefined || !/^\d{1,15}$/.test(length) || Number(length) === body.length) return [];
   const sizes = `content-length says ${length} bytes and the body here has ${body.length}`;
-  return { body, notes: [`${sizes}: it is not the body that was sent`] };
+  return [`${sizes}: it is not the body that was sent`];
 }

@@ -21,29 +21,24 @@ export interface ReadSecrets extends Verifier {
   readonly unreadable: readonly { readonly key: Key; readonly error: ConfigError }[];
 }
 
-/** A delivery is judged for the time when it came, or for now where nothing says when that was; both in milliseconds. */
-export interface CheckTimes {
-  readonly now: number;
-  readonly cameAt: number | undefined;
-}
-
 const nothingToExplain = { wouldMatch: null, explanation: null, tried: 0 };
 
 /**
- * Whether a delivery is genuine, check by check, as `listen` would check it, and the cause where it is not. Throws the
+ * Whether a delivery is genuine, check by check, as `listen` would check it, and the cause where it is not. It is judged for the
+ * time `cameAt` in milliseconds since the epoch, or for now where nothing says when it came. Throws the
  * `ConfigError` of a secret that the scheme cannot read, where the search does not show how it is meant.
  */
 export function examine(
   delivery: Delivery,
   secrets: ReadSecrets,
-  times: CheckTimes,
-  context: Pick<Context, 'env' | 'platform'>,
+  cameAt: number | undefined,
+  context: Pick<Context, 'env' | 'platform' | 'clock'>,
 ): Verdict {
   const { scheme, keys, unreadable } = secrets;
   const { receivedAt } = delivery;
   const verification = scheme.authenticate(delivery, keys);
   const checks = verification.ok
-    ? checksOfMatch(verification, secrets, times)
+    ? checksOfMatch(verification, secrets, cameAt, context.clock.now())
     : checksOfRejection(verification, secrets);
   const isGenuine = checks.every(({ name, ok }) => ok === true || name === 'now');
   if (isGenuine) return { ok: true, reason: null, checks, ...nothingToExplain };
@@ -56,29 +51,26 @@ export function examine(
   return { ok: false, reason: fault.ok ? null : fault.reason, checks, ...explained(explanation, context) };
 }
 
-const headerCheck = ({ credentialHeaders }: Scheme): Check => ({
-  name: 'header',
-  ok: true,
-  detail: `${credentialHeaders[0] ?? ''} came once and can be read`,
-});
+const check = (name: Check['name'], ok: boolean | null, detail: string): Check => ({ name, ok, detail });
 
-const credentialCheck = ({ name }: Scheme, ok: boolean | null, detail: string): Check => ({
-  name: name === 'token' ? 'token' : 'signature',
-  ok,
-  detail,
-});
+const headerCheck = ({ credentialHeaders }: Scheme): Check =>
+  check('header', true, `${credentialHeaders[0] ?? ''} came once and can be read`);
+
+const credentialCheck = ({ name }: Scheme, ok: boolean | null, detail: string): Check =>
+  check(name === 'token' ? 'token' : 'signature', ok, detail);
 
 function checksOfMatch(
   { key: index, timestamp }: Authentic,
   { scheme, keys }: ReadSecrets,
-  times: CheckTimes,
+  cameAt: number | undefined,
+  now: number,
 ): readonly Check[] {
   const remark = index > 0 ? ': an old one, or one that the sender does not use yet' : '';
   const which = keys.length === 1 ? '' : ` with secret ${index + 1} of ${keys.length}${remark}`;
   return [
     headerCheck(scheme),
     credentialCheck(scheme, true, `matches${which}`),
-    ...timeChecks(timestamp, scheme, times),
+    ...timeChecks(timestamp, scheme, cameAt, now),
   ];
 }
 
@@ -86,12 +78,8 @@ function checksOfRejection(
   { reason, detail }: Rejection,
   { scheme, keys, unreadable }: ReadSecrets,
 ): readonly Check[] {
-  const secretChecks = unreadable.map(({ error }): Check => ({
-    name: 'secret',
-    ok: false,
-    detail: describe(error).message,
-  }));
-  if (reason !== 'wrong_credential') return [...secretChecks, { name: 'header', ok: false, detail }];
+  const secretChecks = unreadable.map(({ error }) => check('secret', false, describe(error).message));
+  if (reason !== 'wrong_credential') return [...secretChecks, check('header', false, detail)];
   const comparison = keys.length === 0 ? [] : [credentialCheck(scheme, false, detail)];
   return [...secretChecks, headerCheck(scheme), ...comparison];
 }
@@ -117,26 +105,24 @@ function explained(
 function timeChecks(
   timestamp: number | undefined,
   { toleranceMs }: Scheme,
-  times: CheckTimes,
+  cameAt: number | undefined,
+  now: number,
 ): readonly Check[] {
   if (timestamp === undefined || toleranceMs === undefined) return [];
-  const { now, cameAt } = times;
   const then = checkTimestamp({ timestamp }, toleranceMs, cameAt ?? now);
   const today = checkTimestamp({ timestamp }, toleranceMs, now);
   const staleToday = (hint: string): Check[] =>
-    today.ok ? [] : [{ name: 'now', ok: false, detail: `stale by now: ${today.detail}${hint}` }];
+    today.ok ? [] : [check('now', false, `stale by now: ${today.detail}${hint}`)];
   if (then.ok)
-    return [{ name: 'time', ok: true, detail: ageText(timestamp, toleranceMs, times) }, ...staleToday('')];
-  if (cameAt !== undefined) {
-    const detail = `at ${new Date(cameAt).toISOString()}, ${then.detail}`;
-    return [{ name: 'time', ok: false, detail }];
-  }
+    return [check('time', true, ageText(timestamp, toleranceMs, cameAt ?? now)), ...staleToday('')];
+  if (cameAt !== undefined)
+    return [check('time', false, `at ${new Date(cameAt).toISOString()}, ${then.detail}`)];
   if (then.reason === 'stale_timestamp' && isPlausible(timestamp))
     return staleToday('; give the time at which it was received with --at');
-  return [{ name: 'time', ok: false, detail: then.detail }];
+  return [check('time', false, then.detail)];
 }
 
-function ageText(timestamp: number, toleranceMs: number, { now, cameAt = now }: CheckTimes): string {
+function ageText(timestamp: number, toleranceMs: number, cameAt: number): string {
   const ageMs = cameAt - timestamp;
   const age = `${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} it came`;
   const tolerated = formatDuration(toleranceMs).replace(/ 0[smh]$/, '');
@@ -148,7 +134,7 @@ export const withheldVerdict = (scheme: Scheme, names: readonly string[]): Verdi
   ok: null,
   reason: 'withheld_credential',
   checks: [
-    { name: 'header', ok: true, detail: `${names.join(' and ')} came` },
+    check('header', true, `${names.join(' and ')} came`),
     credentialCheck(scheme, null, 'its value was left out of the capture: nothing here shows who sent it'),
   ],
   ...nothingToExplain,

@@ -20,7 +20,7 @@ import {
   type Report,
   withheldVerdict,
 } from './report.ts';
-import { checkedBody, openCapture, rejectMissingCapture } from './open-capture.ts';
+import { checkedBody, lengthNotes, openCapture, rejectMissingCapture } from './open-capture.ts';
 
 /**
  * Opens the capture and the secrets, judges the delivery as if it had been received, and prints the report. A delivery whose
@@ -39,13 +39,10 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     });
   }
   const secrets = readSecretsOf(resolved);
-  const { body, notes } = checkedBody(capture, scheme);
-  const delivery = deliveryOf(capture, body, receivedAt);
+  const delivery = deliveryOf(capture, checkedBody(capture, scheme), receivedAt);
   const withheld = scheme.credentialHeaders.filter((name) => capture.withheld?.includes(name));
   const verdict =
-    withheld.length > 0
-      ? withheldVerdict(scheme, withheld)
-      : examine(delivery, secrets, { now, cameAt }, context);
+    withheld.length > 0 ? withheldVerdict(scheme, withheld) : examine(delivery, secrets, cameAt, context);
   const isWholeAndGenuine = verdict.ok === true && capture.body !== undefined;
   const policy = { ...secrets, ...leadPlaceOf(settings, options.leadAt) };
   const refusals = isWholeAndGenuine ? furtherRefusal(delivery, policy, settings) : [];
@@ -54,7 +51,7 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     scheme: scheme.name,
     form: capture.form,
     at: new Date(receivedAt).toISOString(),
-    notes: [...capture.notes.map(({ message }) => message), ...notes, ...refusals],
+    notes: [...capture.notes.map(({ message }) => message), ...lengthNotes(capture), ...refusals],
   };
   const redacted = redactReport(report, resolved.secrets);
   if (options.format === 'json') await writeJson(context.stdout, redacted, 2);
