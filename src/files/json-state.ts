@@ -35,3 +35,11 @@ export const isNewerVersion = (json: unknown): boolean => {
 export function writeJsonState(path: string, state: unknown): Promise<void> {
   return replaceFile(path, `${JSON.stringify(state)}\n`, { isLocked: true });
 }
+
+type Identity = Readonly<Record<string, unknown>>;
+
+/** The names of the facts that must be the same for a run that continues, and are not. */
+export const differencesOf = (before: Identity, now: Identity): readonly string[] =>
+  Object.keys({ ...before, ...now }).filter(
+    (name) => JSON.stringify(now[name]) !== JSON.stringify(before[name]),
+  );

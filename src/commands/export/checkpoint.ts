@@ -5,7 +5,7 @@ import type { Messages } from '../../output/messages.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { sha256From } from '../../files/partial.ts';
 import { withOutputErrors } from '../../files/errors.ts';
-import { readJsonState } from '../../files/json-state.ts';
+import { differencesOf, readJsonState } from '../../files/json-state.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
 import { positionSchema } from '../../service/pagers/position-schema.ts';
 import { bookmarkSchema } from './bookmark.ts';
@@ -52,10 +52,7 @@ export function checkSameExport(
   identity: Readonly<Record<string, unknown>>,
   { checkpoint: path }: Pick<FilePaths, 'checkpoint'>,
 ): void {
-  const before = checkpoint.of;
-  const differing = Object.keys({ ...before, ...identity }).filter(
-    (key) => JSON.stringify(identity[key]) !== JSON.stringify(before[key]),
-  );
+  const differing = differencesOf(checkpoint.of, identity);
   if (differing.length === 0) return;
   // A run with a bookmark always continues what it finds: its checkpoint has to be removed.
   const obstacle = identity['bookmark'] === false ? '--resume' : path;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
-import { isNewerVersion } from '../../files/json-state.ts';
+import { differencesOf, isNewerVersion } from '../../files/json-state.ts';
 import { positionSchema } from '../../service/pagers/position-schema.ts';
 
 /**
@@ -47,10 +47,7 @@ export function readLeadCheckpoint(
     throw new UsageError('from is not what checkpoint() gave', { cause: parsed.error, hint });
   }
   const { data } = parsed;
-  const identity = identityAt(data.startedAt);
-  const differences = Object.keys({ ...data.of, ...identity }).filter(
-    (key) => JSON.stringify(identity[key]) !== JSON.stringify(data.of[key]),
-  );
+  const differences = differencesOf(data.of, identityAt(data.startedAt));
   if (differences.length === 0) return data;
   throw new UsageError(`the checkpoint is of another iteration: it differs in ${differences.join(', ')}`, {
     hint: 'go on with the base URL, the dialect and the filter that it started with',

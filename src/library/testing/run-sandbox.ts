@@ -4,6 +4,7 @@ import { DataError, UsageError } from '../../errors.ts';
 import type { SandboxLead } from '../../sandbox/data/lead-set.ts';
 import { apiFaults, deliveryFaults, readFaults } from '../../sandbox/faults.ts';
 import {
+  apiOptions,
   nextForms,
   paginations,
   type SandboxOptions,
@@ -107,18 +108,9 @@ const webhookSchema = z.partial(
   }),
 );
 
-const paramName = z.nullable(text);
+const paramNames = Object.keys(apiOptions({}).params);
 const paramsSchema = z.partial(
-  z.strictObject({
-    limit: paramName,
-    status: paramName,
-    category: paramName,
-    since: paramName,
-    until: paramName,
-    cursor: paramName,
-    page: paramName,
-    offset: paramName,
-  }),
+  z.strictObject(Object.fromEntries(paramNames.map((name) => [name, z.nullable(text)]))),
 );
 
 const rateLimitSchema = z.strictObject({ requests: wholeNumber(1), windowMs: milliseconds });
