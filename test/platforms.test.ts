@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from './support/clock.ts';
-import { opener } from '../src/commands/inspect/serve-page.ts';
+import { opener } from '../src/commands/inspect/run.ts';
 import { findPaths } from '../src/config/directories.ts';
 import { databaseLocation } from '../src/inbox/postgres/connection/database-location.ts';
 import { openDatabase } from '../src/inbox/sqlite/open-database.ts';

@@ -3,16 +3,16 @@ import type { Answer } from '../http/server/server-options.ts';
 import { utf8 } from '../json/bytes.ts';
 import { isObject, type Json, jsonIn } from '../json/exact.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Delivery } from '../webhook/delivery.ts';
+import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import type { InspectKeys } from './inspect-keys.ts';
 import { countDeliveries } from './queries/count-deliveries.ts';
 import { describeDelivery } from './queries/describe-delivery.ts';
 import { listPage } from './queries/list-page.ts';
 import type { Replayer } from './replayer.ts';
-import { checkApiRequest, noToken } from './request-guard.ts';
 import { badRequest, notInInbox, nothingThere, RequestProblem, wrongMethod } from './request-problem.ts';
 import {
   listFilters,
+  tokenHeader,
   type WireCounts,
   type WireDelivery,
   type WireInbox,
@@ -47,6 +47,35 @@ export async function apiAnswer(parts: ApiParts, request: Delivery): Promise<Ans
   const apiRequest = { query: searchParams, seq: Number(seq), body: request.body };
   return { status: 200, body: await route.answer(parts, apiRequest) };
 }
+
+/**
+ * Every request to the API must pass this check. Pages of other origins, and of other ports of this machine, can send requests
+ * here. They cannot add the header of the token, and their browser says in `Sec-Fetch-Site` and `Origin` where they come from.
+ */
+function checkApiRequest(request: Delivery, keys: InspectKeys): void {
+  const [host = ''] = headerValues(request, 'host');
+  const origins = headerValues(request, 'origin');
+  const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
+  const isFromOtherSite = headerValues(request, 'sec-fetch-site').some((site) => site !== 'same-origin');
+  const isFromOtherOrigin = origins.some((origin) => origin !== `http://${host.toLowerCase()}`);
+  if (isFromOtherSite || isFromOtherOrigin || (isWrite && origins.length !== 1)) {
+    throw new RequestProblem(403, 'forbidden', 'The request does not come from the page of this server.');
+  }
+  const contentType = headerValues(request, 'content-type').join();
+  if (isWrite && !/^application\/json(\s*;\s*charset=utf-8)?$/i.test(contentType)) {
+    throw new RequestProblem(415, 'bad-request', 'The content type must be application/json.');
+  }
+  const tokens = headerValues(request, tokenHeader);
+  if (request.path !== '/api/session' && !keys.useToken(tokens.join())) throw noToken();
+}
+
+const noToken = (): RequestProblem =>
+  new RequestProblem(
+    401,
+    'no-token',
+    'The request has no token of this server, which may have been started anew.',
+    'Open the address that it printed last.',
+  );
 
 interface ApiRequest {
   readonly query: URLSearchParams;

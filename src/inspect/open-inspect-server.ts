@@ -1,8 +1,7 @@
 import { openHttpsServer } from '../http/server/https-server.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Delivery } from '../webhook/delivery.ts';
+import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { InspectKeys } from './inspect-keys.ts';
-import { checkHost, securityHeaders } from './request-guard.ts';
 import { apiAnswer, type ApiParts } from './api.ts';
 import { nothingThere, RequestProblem, requestProblem, wrongMethod } from './request-problem.ts';
 import { keyParameter } from './wire.ts';
@@ -81,3 +80,42 @@ const pageFiles: readonly (readonly [path: string, name: PageFileName, type: str
   ['/app.css', 'app.css', 'text/css; charset=utf-8'],
   ['/icon.svg', 'icon.svg', 'image/svg+xml'],
 ];
+
+/** Every request must pass this check. */
+function checkHost(request: Delivery, hosts: readonly string[]): void {
+  const [host, ...furtherHosts] = headerValues(request, 'host');
+  const isOwn = host !== undefined && furtherHosts.length === 0 && hosts.includes(host.toLowerCase());
+  // An absolute target names a host of its own (RFC 9112, section 3.2.2).
+  if (isOwn && request.path.startsWith('/')) return;
+  throw new RequestProblem(
+    403,
+    'forbidden',
+    'This server is not the one that the request names.',
+    `The address is http://${hosts[0] ?? ''}; through a tunnel, both ends need the same port.`,
+  );
+}
+
+/** The page loads only files of this server, sends nothing elsewhere, and turns no text into markup or script. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** Every answer has these headers. Received data is for the operator alone, and no cache stores it on the disk. */
+const securityHeaders = {
+  'content-security-policy': contentSecurityPolicy,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;

@@ -1,7 +1,13 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Context, Outcome } from '../../context.ts';
-import { noteText, UsageError } from '../../errors.ts';
+import { messageOf, noteText, UsageError } from '../../errors.ts';
+import { withOutputErrors } from '../../files/errors.ts';
 import { type InboxLocation, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import { openInspectServer } from '../../inspect/open-inspect-server.ts';
 import { Replayer, replayTarget } from '../../inspect/replayer.ts';
 import { claimMsFor } from '../../receiver/forward-worker.ts';
 import type { Signer } from '../../sender/sign-request.ts';
@@ -11,10 +17,9 @@ import { resolveTarget } from '../flags/delivery-target.ts';
 import { rejectMissing } from '../inbox/with-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 import type { InspectOptions } from './command.ts';
-import { servePage } from './serve-page.ts';
 
 export async function run(options: InspectOptions, context: Context): Promise<Outcome> {
-  const { clock, messages, signal } = context;
+  const { clock, messages, signal, stderr } = context;
   const settings = await context.settings();
   const { timeoutMs } = settings;
   const location = await resolveInbox(options, settings, context);
@@ -43,14 +48,34 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
     },
     clock,
   });
+  let removeFile = (): Promise<void> => Promise.resolve();
   try {
-    const { port, open } = options;
-    const parts = { location: locationText(location), inbox: reader, replays };
-    const page = await servePage({ ...parts, port, open }, context);
-    if (!signal.aborted) await once(signal, 'abort');
-    await page.close();
+    const place = locationText(location);
+    const server = await openInspectServer({
+      port: options.port,
+      location: place,
+      inbox: reader,
+      replays,
+      clock,
+      onNextUrl(url) {
+        void removeFile();
+        messages.say('the page was opened; its next address, for another browser:');
+        stderr.write(`${url}\n`);
+      },
+      onError: (error) => messages.note('inspect', `a request of the page failed: ${messageOf(error)}`),
+    });
+    messages.say(`inspect ${place} at:`);
+    // The address is printed under --quiet, too: it cannot be guessed.
+    stderr.write(`${server.url}\n`);
+    try {
+      if (options.open) removeFile = await openBrowser(server.url, context);
+      if (!signal.aborted) await once(signal, 'abort');
+    } finally {
+      await server.close();
+    }
     return 'done';
   } finally {
+    await removeFile();
     await replays.close();
     await reader.close();
   }
@@ -73,3 +98,49 @@ function rejectInMemory(location: InboxLocation): void {
     });
   }
 }
+
+/** The program that opens a file with the program of the user's choice; undefined on a machine without a desktop. */
+export function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): string | undefined {
+  if (platform === 'darwin') return 'open';
+  if (platform === 'win32') return 'explorer.exe';
+  const hasDisplay = [env['DISPLAY'], env['WAYLAND_DISPLAY'], env['BROWSER']].some(
+    (value) => value !== undefined && value !== '',
+  );
+  return hasDisplay ? 'xdg-open' : undefined;
+}
+
+/**
+ * Opens a file that leads to the address: the address itself must not be an argument of a program, since every user of the machine
+ * can see arguments. Resolves to a function that removes the file.
+ */
+async function openBrowser(
+  url: string,
+  context: Pick<Context, 'platform' | 'env' | 'messages'>,
+): Promise<() => Promise<void>> {
+  const { env, messages } = context;
+  const program = opener(context);
+  if (program === undefined) {
+    messages.note('open', 'there is no browser here: open the address yourself');
+    return () => Promise.resolve();
+  }
+  const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'leads-inspect-'));
+  const folder = await withOutputErrors(tmpdir(), makeFolder, 'TMPDIR');
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const file = join(folder, 'inspect.html');
+  await writeFile(file, redirectPage(url), { flag: 'wx', mode: 0o600 });
+  const child = spawn(program, [file], { env: withoutSecrets(env), stdio: 'ignore', detached: true });
+  child.on('error', (error) => {
+    messages.note('open', `cannot open a browser: ${messageOf(error)}`);
+    void remove();
+  });
+  // The browser may run longer than this program.
+  child.unref();
+  return remove;
+}
+
+/** `url` holds no character that HTML would have to escape. */
+const redirectPage = (url: string): string =>
+  `<!doctype html><meta charset="utf-8"><title>leads inspect</title><meta http-equiv="refresh" content="0; url=${url}">\n`;
+
+const withoutSecrets = (env: Context['env']): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('LEADS_')));

@@ -1,8 +1,7 @@
 import type { ComponentChildren, ComponentProps, VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import type { WireListFilter } from '../wire.ts';
-import { capitalized, exactTime, shortTime, countText } from './text/format.ts';
-import { visibleParts, withNamedCharacters } from './text/text-parts.ts';
+import { capitalized, countText, exactTime, shortTime, visibleParts, withNamedCharacters } from './text.ts';
 
 export const Button = (props: ComponentProps<'button'>): VNode => <button type="button" {...props} />;
 

@@ -7,7 +7,7 @@ import { openSession, watchReloads } from './state/api.ts';
 import type { Connection } from './state/live.ts';
 import { PageModel } from './state/page-model.ts';
 import { type Problem, problemOf } from './state/problem.ts';
-import { sentence } from './text/format.ts';
+import { sentence } from './text.ts';
 
 const root = document.getElementById('app') ?? document.body;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstLines, jsonTokens, visibleParts } from '../../../src/inspect/web/text/text-parts.ts';
+import { firstLines, jsonTokens, visibleParts } from '../../../src/inspect/web/text.ts';
 
 const seen = (text: string): string =>
   visibleParts(text)

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { WireDelivery } from '../../wire.ts';
 import { Button, ReceivedText, Section, visibleNodes } from '../elements.tsx';
 import type { PageModel } from '../state/page-model.ts';
-import { firstLines, jsonTokens } from '../text/text-parts.ts';
+import { firstLines, jsonTokens } from '../text.ts';
 
 const bodyForms = ['formatted', 'raw', 'curl'] as const;
 

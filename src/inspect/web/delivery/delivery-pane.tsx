@@ -13,7 +13,7 @@ import {
   sentence,
   shortTime,
   sizeText,
-} from '../text/format.ts';
+} from '../text.ts';
 import { BodySection } from './body-section.tsx';
 
 interface DeliveryProps {

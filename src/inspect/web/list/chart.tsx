@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { verdicts, type WireBucket } from '../../wire.ts';
 import type { PageModel } from '../state/page-model.ts';
-import { minuteTime, countText, durationText } from '../text/format.ts';
+import { countText, durationText, minuteTime } from '../text.ts';
 
 const gapBetweenBars = 0.2;
 

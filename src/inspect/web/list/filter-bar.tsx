@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { listFilters, type WireListFilter } from '../../wire.ts';
 import { Button, Icon, Key } from '../elements.tsx';
 import type { PageModel } from '../state/page-model.ts';
-import { capitalized, countText } from '../text/format.ts';
+import { capitalized, countText } from '../text.ts';
 
 export const FilterBar = ({ model }: { model: PageModel }): VNode => (
   <search class="tools">

@@ -3,7 +3,7 @@ import type { WireRow } from '../../wire.ts';
 import { Button, ReceivedText, Time, VerdictIcon } from '../elements.tsx';
 import { hashOf, noFilter, requestQuery } from '../state/address.ts';
 import type { PageModel } from '../state/page-model.ts';
-import { capitalized, deliveryTitle, minuteTime, plural, sentence } from '../text/format.ts';
+import { capitalized, deliveryTitle, minuteTime, plural, sentence } from '../text.ts';
 import { Chart } from './chart.tsx';
 import { FilterBar } from './filter-bar.tsx';
 

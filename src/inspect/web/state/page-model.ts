@@ -1,6 +1,5 @@
 import type { WireCounts, WireDelivery, WireInbox, WireReplay, WireReplayed } from '../../wire.ts';
-import { deliveryTitle, durationText, sentence } from '../text/format.ts';
-import { withNamedCharacters } from '../text/text-parts.ts';
+import { deliveryTitle, durationText, sentence, withNamedCharacters } from '../text.ts';
 import { type Address, addressIn, hashOf, type ListFilter, requestQuery } from './address.ts';
 import type { Api } from './api.ts';
 import { type Problem, problemOf } from './problem.ts';
