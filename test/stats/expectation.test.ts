@@ -1,7 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { messageAndHint } from '../support/described.ts';
-import { parseExpectations } from '../../src/commands/stats/parse-expectations.ts';
-import { type CheckedExpectation, checkExpectations } from '../../src/stats/expectations.ts';
+import {
+  type CheckedExpectation,
+  checkExpectations,
+  parseExpectations,
+} from '../../src/stats/expectations.ts';
 import type { ReceiptFigures } from '../../src/stats/receipt-counts.ts';
 
 const receipts: ReceiptFigures = {

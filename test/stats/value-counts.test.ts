@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExact } from '../../src/json/exact.ts';
-import { FieldValues } from '../../src/stats/field-values.ts';
-import { mostValues, ValueCounts } from '../../src/stats/lead-counts.ts';
+import { FieldValues, mostValues, ValueCounts } from '../../src/stats/lead-counts.ts';
 
 function counted(values: readonly string[]): ValueCounts {
   const counts = new ValueCounts();

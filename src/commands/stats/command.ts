@@ -1,11 +1,10 @@
 import { oneOf, type ValueType } from '../../config/value-types.ts';
-import type { Expectation } from '../../stats/expectations.ts';
+import { type Expectation, parseExpectations } from '../../stats/expectations.ts';
 import { bucketUnits } from '../../stats/time-series.ts';
 import { command, members, serviceExits } from '../flags/command-spec.ts';
 import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { fieldList } from '../flags/flag-values.ts';
-import { parseExpectations } from './parse-expectations.ts';
 
 const expectations: ValueType<readonly Expectation[]> = {
   parse: parseExpectations,

@@ -1,17 +1,11 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { leadMatcher } from '../../lead/filter.ts';
-import { readCreatedAt } from '../../lead/raw-lead.ts';
-import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
-import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
-import { openService } from '../../service/client/service.ts';
-import { listLeads } from '../../service/listing.ts';
+import { counted, grouped } from '../../output/terminal/progress.ts';
 import { checkExpectations } from '../../stats/expectations.ts';
 import { LeadCounts, mostText, mostValues } from '../../stats/lead-counts.ts';
-import { unprovenHandler } from '../flags/polling.ts';
 import type { StatsOptions } from './command.ts';
-import { planStats, type Stats, type StatsPlan, statsOf } from './plan.ts';
-import { printChecked, printDocument, printTable } from './print-stats.ts';
+import { countPulled, countReceived, planStats } from './count-leads.ts';
+import { printChecked, printDocument, printTable, type Stats } from './print-stats.ts';
 
 export async function run(options: StatsOptions, context: Context): Promise<Outcome> {
   rejectReceiptMeasures(options);
@@ -19,15 +13,29 @@ export async function run(options: StatsOptions, context: Context): Promise<Outc
   const { format, inbox, expect } = options;
   const { dialect } = await context.settings();
   const plan = planStats(options, dialect, clock.now(), messages);
-  const count = inbox === undefined ? countPulled : (await import('./count-received.ts')).countReceived;
-  const stats = await count(options, plan, context);
-  noteFullFacets(stats.leads, messages);
-  const checked = expect && checkExpectations(expect, stats.leads.total, stats.receipts);
+  const count = inbox === undefined ? countPulled : countReceived;
+  const { leads, receipts } = await count(options, plan, context);
+  const { since, until } = plan.filter;
+  const isBounded = since !== undefined || until !== undefined;
+  const series = leads.times.series(options.bucket, since, isBounded ? plan.end : undefined);
+  const stats = { leads, receipts, window: { since, until }, series };
+  noteUndated(stats, messages);
+  noteFullFacets(leads, messages);
+  const checked = expect && checkExpectations(expect, leads.total, receipts);
   if (format === 'json') await printDocument(stats, checked, context);
   else if (checked === undefined || !globals.quiet) await printTable(stats, plan.zone, context);
   if (checked === undefined) return 'done';
   printChecked(checked, messages);
   return checked.every(({ holds }) => holds) ? 'done' : 'problems';
+}
+
+function noteUndated({ leads: { undated }, series }: Stats, messages: Context['messages']): void {
+  if (undated === 0) return;
+  const undatedLeads = counted(undated, 'lead has', 'leads have');
+  messages.note(
+    'unreadable-time',
+    `${undatedLeads} no createdAt that can be read: counted, but in no ${series.unit}`,
+  );
 }
 
 function noteFullFacets({ keysOfFullFacets }: LeadCounts, messages: Context['messages']): void {
@@ -44,41 +52,4 @@ function rejectReceiptMeasures({ expect = [], inbox }: StatsOptions): void {
   throw new UsageError(`--expect: '${expectation.text}' is about what was received: it needs --inbox`, {
     hint: 'of leads that are pulled, only their total is known',
   });
-}
-
-/** Counts the leads of the service by when they were created. Throws an `IncompleteError` where the walk proves no end. */
-async function countPulled(options: StatsOptions, plan: StatsPlan, context: Context): Promise<Stats> {
-  const { messages, clock, status } = context;
-  const service = await openService(context);
-  const matcher = leadMatcher(plan.filter);
-  const leads = new LeadCounts(plan);
-  const walk = listLeads(service, {
-    query: plan.query,
-    prefetch: true,
-    acceptUnproven: unprovenHandler(options.acceptIncomplete, messages),
-  });
-  const progress = showProgress(status, clock);
-  try {
-    for await (const batch of walk) {
-      for (const lead of batch.leads) {
-        const time = readCreatedAt(lead.createdAt);
-        if (matcher.matchesCreated(lead, time)) leads.add(lead, time);
-      }
-      progress.update(walk.stats.leads, walk.stats.total);
-    }
-  } finally {
-    progress.clear();
-  }
-  noteFilters(matcher, messages);
-  noteMissingFields('--by', leads.namedFields, messages);
-  const stats = statsOf(plan, leads);
-  const { undated } = leads;
-  if (undated > 0) {
-    const undatedLeads = counted(undated, 'lead has', 'leads have');
-    messages.note(
-      'unreadable-time',
-      `${undatedLeads} no createdAt that can be read: counted, but in no ${stats.series.unit}`,
-    );
-  }
-  return stats;
 }

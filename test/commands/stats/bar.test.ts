@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bar } from '../../../src/commands/stats/bar-table.ts';
+import { bar } from '../../../src/commands/stats/print-stats.ts';
 
 describe('a bar', () => {
   test.each([

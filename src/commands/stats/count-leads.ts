@@ -1,18 +1,95 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Dialect } from '../../config/dialect.ts';
 import type { Context } from '../../context.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
 import type { StoredReceipt } from '../../inbox/query-types.ts';
 import { recordOf, type ScannedRecord } from '../../json/scanned-record.ts';
-import { leadMatcher } from '../../lead/filter.ts';
+import { leadMatcher, type LeadFilter } from '../../lead/filter.ts';
 import { leadBytes, readCreatedAt } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
-import { LeadCounts } from '../../stats/lead-counts.ts';
-import { ReceiptCounts } from '../../stats/receipt-counts.ts';
+import { openService } from '../../service/client/service.ts';
+import { listLeads } from '../../service/listing.ts';
+import type { LeadQuery } from '../../service/listing-types.ts';
+import { statusFields } from '../../service/pagers/names.ts';
+import { type Facet, LeadCounts, type LeadGrouping } from '../../stats/lead-counts.ts';
+import { ReceiptCounts, type ReceiptFigures } from '../../stats/receipt-counts.ts';
+import { unprovenHandler } from '../flags/polling.ts';
+import { resolveFilter } from '../flags/resolve-filter.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 import { ownInbox, type StatsOptions } from './command.ts';
-import { type Stats, type StatsPlan, statsOf } from './plan.ts';
+
+export interface StatsPlan extends LeadGrouping {
+  readonly query: LeadQuery;
+  readonly filter: LeadFilter;
+  /** Whether the filter has to see fields of leads, and not only their time. */
+  readonly needsFields: boolean;
+  /** The end of the window, or now where that is earlier; ms since the epoch. */
+  readonly end: number;
+}
+
+export interface CountedLeads {
+  readonly leads: LeadCounts;
+  readonly receipts?: ReceiptFigures | undefined;
+}
+
+export function planStats(
+  options: StatsOptions,
+  dialect: Dialect,
+  now: number,
+  messages: Pick<Messages, 'note'>,
+): StatsPlan {
+  const { by, zone = 'UTC' } = options;
+  const { query, filter } = resolveFilter(options, now, messages);
+  return {
+    query,
+    filter,
+    needsFields: filter.categories.length + filter.where.length > 0,
+    end: Math.min(filter.until ?? now, now),
+    facets: by?.map((path) => ({ key: path, title: path, paths: [path] })) ?? usualFacets(dialect),
+    namedFacets: by ?? [],
+    zone,
+  };
+}
+
+const usualFacets = ({ statusField = 'auto' }: Dialect): readonly Facet[] => [
+  { key: 'status', title: 'STATUS', paths: statusField === 'auto' ? statusFields : [statusField] },
+  { key: 'category', title: 'CATEGORY', paths: ['category'] },
+  { key: 'source', title: 'SOURCE', paths: ['metadata.source'] },
+];
+
+/** Counts the leads of the service by when they were created. Throws an `IncompleteError` where the walk proves no end. */
+export async function countPulled(
+  options: StatsOptions,
+  plan: StatsPlan,
+  context: Context,
+): Promise<CountedLeads> {
+  const { messages, clock, status } = context;
+  const service = await openService(context);
+  const matcher = leadMatcher(plan.filter);
+  const leads = new LeadCounts(plan);
+  const walk = listLeads(service, {
+    query: plan.query,
+    prefetch: true,
+    acceptUnproven: unprovenHandler(options.acceptIncomplete, messages),
+  });
+  const progress = showProgress(status, clock);
+  try {
+    for await (const batch of walk) {
+      for (const lead of batch.leads) {
+        const time = readCreatedAt(lead.createdAt);
+        if (matcher.matchesCreated(lead, time)) leads.add(lead, time);
+      }
+      progress.update(walk.stats.leads, walk.stats.total);
+    }
+  } finally {
+    progress.clear();
+  }
+  noteFilters(matcher, messages);
+  noteMissingFields('--by', leads.namedFields, messages);
+  return { leads };
+}
 
 type PassesFilter = (lead: ScannedRecord | undefined) => boolean;
 
@@ -26,7 +103,7 @@ export async function countReceived(
   options: StatsOptions,
   plan: StatsPlan,
   context: Context,
-): Promise<Stats> {
+): Promise<CountedLeads> {
   const { messages, status, clock, signal } = context;
   const { filter, needsFields, end } = plan;
   const { since, until } = filter;
@@ -63,7 +140,7 @@ export async function countReceived(
   noteFilters(matcher, messages);
   noteMissingFields('--by', leads.namedFields, messages);
   noteUncounted(receipts, unfilterable, messages);
-  return statsOf(plan, leads, receipts.figures(since, lastBefore, end, unfilterable));
+  return { leads, receipts: receipts.figures(since, lastBefore, end, unfilterable) };
 }
 
 /** Adds the removed deliveries of the window. Where a filter would have to see their fields, it only returns their number. */
