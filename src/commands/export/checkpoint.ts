@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { DataError, UsageError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
@@ -7,10 +7,10 @@ import { sha256From } from '../../files/partial.ts';
 import { withOutputErrors } from '../../files/errors.ts';
 import { differencesOf, readJsonState } from '../../files/json-state.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
+import { ifMissing } from '../../files/read.ts';
 import { positionSchema } from '../../service/pagers/position-schema.ts';
 import { bookmarkSchema } from './bookmark.ts';
 import type { ExportOptions } from './command.ts';
-import { sizeOf } from './known-file.ts';
 
 /** The counts of the summary: `leads` were written, and `leftOut` names the records that are not valid JSON. */
 const totalsSchema = z.object({
@@ -50,7 +50,7 @@ export type Totals = z.output<typeof totalsSchema>;
 export function checkSameExport(
   checkpoint: Checkpoint,
   identity: Readonly<Record<string, unknown>>,
-  { checkpoint: path }: Pick<FilePaths, 'checkpoint'>,
+  path: string,
 ): void {
   const differing = differencesOf(checkpoint.of, identity);
   if (differing.length === 0) return;
@@ -148,3 +148,6 @@ export async function isOutputComplete(path: string, checkpoint: Checkpoint): Pr
     }
   });
 }
+
+export const sizeOf = (path: string): Promise<number | undefined> =>
+  withOutputErrors(path, async () => (await stat(path).catch(ifMissing))?.size);

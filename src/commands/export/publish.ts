@@ -1,17 +1,19 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/errors.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { appendDurably, PartialFile, sha256From } from '../../files/partial.ts';
 import { chunksOf, linesIn } from '../../files/read.ts';
 import { renameDurably, syncDirectory } from '../../files/replace.ts';
+import { leadColumns } from '../../output/records/csv.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import { writeBookmark } from './bookmark.ts';
-import { type Checkpoint, type FilePaths, isOutputComplete, partialIsOutput } from './checkpoint.ts';
-import { changedMeanwhile, findKnownFile, outputForm, sizeOf } from './known-file.ts';
+import { type Bookmark, type OutputFile, writeBookmark } from './bookmark.ts';
+import type { ExportOptions } from './command.ts';
+import { type Checkpoint, type FilePaths, isOutputComplete, partialIsOutput, sizeOf } from './checkpoint.ts';
 import { type ExportPlan, writerOptionsOf, type Publication } from './plan.ts';
 
 interface Publishing {
@@ -123,4 +125,50 @@ async function convert(
     await rm(file.path, { force: true });
     throw error;
   }
+}
+
+const replaceHint = 'name another file, or use --replace to keep only what is new';
+
+/**
+ * Finds the file that the last run with this bookmark wrote, for this run to append to. Returns undefined for a path with no
+ * file, or with an empty one. Throws a `UsageError` for a file that has another length or form than the bookmark says.
+ */
+export async function findKnownFile(
+  path: string,
+  options: ExportOptions,
+  bookmark: Bookmark | undefined,
+): Promise<OutputFile | undefined> {
+  const size = await sizeOf(path);
+  if (size === undefined || size === 0) return undefined;
+  if (bookmark === undefined) throw unknownFile(path, 'there is no bookmark yet');
+  const { file } = bookmark;
+  if (file === undefined) throw unknownFile(path, 'the last run with this bookmark wrote to another place');
+  if (file.bytes !== size) {
+    throw unknownFile(path, `it has ${size} bytes, and had ${file.bytes} when the bookmark was written`);
+  }
+  rejectOtherForm(path, options, file);
+  return file;
+}
+
+const changedMeanwhile = (path: string): UsageError =>
+  new UsageError(`cannot append to ${path}: it has changed since this export began`, { hint: replaceHint });
+
+const unknownFile = (path: string, reason: string): UsageError =>
+  new UsageError(`${path} is not the file that this bookmark knows: ${reason}`, { hint: replaceHint });
+
+/** Describes the format of the output in words; two outputs of one form may be appended to each other. */
+function outputForm({ format, gzip, fields, delimiter = ',' }: ExportOptions): string {
+  const columns = format === 'csv' ? ` with the columns ${leadColumns(fields).join(delimiter)}` : '';
+  return `${gzip ? 'compressed ' : ''}${format}${columns}`;
+}
+
+function rejectOtherForm(path: string, options: ExportOptions, file: OutputFile): void {
+  if (options.format === 'json') {
+    throw new UsageError(`cannot append to ${path}: a JSON array ends with its last lead`, {
+      hint: `use --format ndjson, or ${replaceHint}`,
+    });
+  }
+  const form = outputForm(options);
+  if (file.form === form) return;
+  throw new UsageError(`cannot append ${form} to ${path}: it holds ${file.form}`, { hint: replaceHint });
 }
