@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import type { Inbox } from '../inbox/inbox.ts';
 import type { ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
 import { bufferOf, compact } from '../json/bytes.ts';
 import { maxDiffNames } from '../json/payload-diff.ts';
@@ -28,7 +29,11 @@ import {
 import { leadSpool, type PulledLead, Spool } from './spool.ts';
 
 export interface ReceivedSide {
+  /** For messages, such as `the inbox /home/x/inbox.db`. */
+  readonly name: string;
   readonly leads: ReceivedLeads;
+  /** Set where leads may be stored in it. */
+  readonly store?: Pick<Inbox, 'take' | 'lookUp'> | undefined;
   /** Classes that cannot be decided from this side, because only an inbox shows them. */
   readonly undecidable: readonly LeadClass[];
   readonly hasTimes: boolean;
@@ -36,6 +41,7 @@ export interface ReceivedSide {
   readonly writtenAt?: number | undefined;
   /** Reasons of rejected deliveries, by the ids in their bodies: evidence that they came, and no more. */
   rejections(): Promise<ReadonlyMap<string, string>>;
+  close(): Promise<void>;
 }
 
 export interface ComparisonOptions {

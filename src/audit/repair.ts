@@ -1,15 +1,14 @@
 import { createPoster, type PostResult } from '../http/client/poster.ts';
 import type { TlsTrust } from '../http/client/trust.ts';
-import type { Inbox } from '../inbox/inbox.ts';
 import type { ReceivedLeads } from '../inbox/query-types.ts';
 import { deliveryOfPulledLead } from '../receiver/backfill.ts';
 import { runDeliveries, RunTally, type TimedAttempt } from '../sender/delivery-run.ts';
 import { createSender, outgoingDeliveries, type RetrySchedule, waitsAskedFor } from '../sender/sender.ts';
 import type { Signer } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Audit } from './audit.ts';
+import type { Audit, AuditCounts } from './audit.ts';
 import { unreceivedClasses } from './classify-lead.ts';
-import { batchSize } from './compare-leads.ts';
+import { batchSize, type ReceivedSide } from './compare-leads.ts';
 
 /** A receiver that leads are delivered to, and how it is reached. */
 export interface RepairReceiver {
@@ -20,23 +19,23 @@ export interface RepairReceiver {
   readonly signer: Signer;
 }
 
-interface RepairOptions {
-  readonly audit: Pick<Audit, 'unreceived'>;
-  readonly received: Pick<ReceivedLeads, 'lookUp'>;
-  /** Whether `received` shows afterwards which leads came; an application's own file does not. */
-  readonly isLive: boolean;
-  /**
-   * Leads are stored here; those that are delivered as well are stored once the receiver has acknowledged them, since its inbox may be
-   * another one, and the next audit of this one would find them missing. Undefined without `--take-in`, and where `received` is an
-   * application's own file.
-   */
-  readonly inbox: Pick<Inbox, 'take' | 'lookUp'> | undefined;
-  /** The service's base URL, for what is stored. */
-  readonly baseUrl: URL;
-  /** Undefined where leads are only stored. */
-  readonly receiver: RepairReceiver | undefined;
+/** `delivery` is undefined where leads are only stored. */
+export interface RepairMeans {
+  readonly delivery: RepairReceiver | undefined;
   /** The ids of leads that the receiver acknowledged in earlier rounds: none is delivered again. A repair adds its own. */
   readonly acknowledgedEver: Set<string>;
+}
+
+/** An audit and its two sides, of which `baseUrl` is the service's. */
+export interface ComparedSides {
+  readonly audit: Pick<Audit, 'isProven' | 'unreceived'> & { readonly counts: Pick<AuditCounts, 'byClass'> };
+  readonly received: Pick<ReceivedSide, 'name' | 'hasTimes' | 'store'> & {
+    readonly leads: Pick<ReceivedLeads, 'lookUp'>;
+  };
+  readonly baseUrl: URL;
+}
+
+interface RepairContext {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
@@ -64,8 +63,9 @@ const waits = [1, 2, 4, 8, ...Array.from({ length: 15 }, () => 10)].map((seconds
 const mostAttemptsBeforeSuccess = 5;
 
 /**
- * Repairs the leads that an audit found refused or missing. They are delivered, and stored in the inbox once the receiver has
- * acknowledged them; without a receiver they are only stored. At last it looks up which of them the inbox has. A failure on the
+ * Repairs the leads that an audit found refused or missing. They are delivered, and stored in the inbox, where it is open for that,
+ * once the receiver has acknowledged them, since its inbox may be another one, and the next audit of this one would find them
+ * missing. Without a receiver they are only stored. At last it looks up which of them the inbox has. A failure on the
  * way ends the work, and is kept and not thrown: the leads before it count.
  */
 export class Repair {
@@ -78,7 +78,9 @@ export class Repair {
   arrived = 0;
   /** Leads that were acknowledged in an earlier round, and that are still not in the inbox. */
   sentBefore = 0;
-  readonly #options: RepairOptions;
+  readonly #sides: ComparedSides;
+  readonly #means: RepairMeans;
+  readonly #context: RepairContext;
   /** All leads of the audit's findings that were looked at, whatever became of them. */
   readonly #visitedIds: string[] = [];
   readonly #stopDelivering = new AbortController();
@@ -88,16 +90,19 @@ export class Repair {
   #failuresInRow = 0;
   #lastSuccessAt: number;
 
-  constructor(options: RepairOptions) {
-    this.#options = options;
-    this.#lastSuccessAt = options.clock.steady();
+  constructor(sides: ComparedSides, means: RepairMeans, context: RepairContext) {
+    this.#sides = sides;
+    this.#means = means;
+    this.#context = context;
+    this.#lastSuccessAt = context.clock.steady();
   }
 
   async run(): Promise<void> {
-    const { receiver, acknowledgedEver, isLive } = this.#options;
-    await this.#keepFailure(receiver === undefined ? this.#storeAll() : this.#deliverAll(receiver));
+    const { delivery, acknowledgedEver } = this.#means;
+    await this.#keepFailure(delivery === undefined ? this.#storeAll() : this.#deliverAll(delivery));
     for (const id of this.acknowledged) acknowledgedEver.add(id);
-    if (isLive) await this.#keepFailure(this.#lookUpRepaired());
+    // An application's own file does not show afterwards which leads came.
+    if (this.#sides.received.hasTimes) await this.#keepFailure(this.#lookUpRepaired());
     else this.repaired = this.acknowledged;
   }
 
@@ -111,16 +116,16 @@ export class Repair {
 
   /** Looks each batch up once more just before it is yielded, and counts the leads that need no repair. */
   async *#takeLostLeads(): AsyncGenerator<readonly LostLead[]> {
-    const { audit, received, acknowledgedEver } = this.#options;
+    const { audit, received } = this.#sides;
     for (const kind of unreceivedClasses) {
       for await (const leads of audit.unreceived(kind)) {
-        const stored = await received.lookUp(leads.map(({ id }) => id));
+        const stored = await received.leads.lookUp(leads.map(({ id }) => id));
         const lost: LostLead[] = [];
         for (const [i, { id, bytes }] of leads.entries()) {
           if (stored[i] !== undefined) {
             this.arrived += 1;
             this.repaired.add(id);
-          } else if (acknowledgedEver.has(id)) this.sentBefore += 1;
+          } else if (this.#means.acknowledgedEver.has(id)) this.sentBefore += 1;
           else lost.push({ leadId: id, body: bytes });
           this.#visitedIds.push(id);
         }
@@ -130,7 +135,7 @@ export class Repair {
   }
 
   async #storeAll(): Promise<void> {
-    const { signal, onProgress } = this.#options;
+    const { signal, onProgress } = this.#context;
     for await (const leads of this.#takeLostLeads()) {
       if (signal.aborted) break;
       await this.#store(leads);
@@ -140,22 +145,23 @@ export class Repair {
 
   /** Stores leads that the inbox lacks, marked as backfilled. */
   async #store(leads: readonly LostLead[]): Promise<void> {
-    const { inbox, baseUrl, clock } = this.#options;
-    if (inbox === undefined) return;
-    const stored = await inbox.lookUp(leads.map(({ leadId }) => leadId));
+    const { received, baseUrl } = this.#sides;
+    const { store } = received;
+    if (store === undefined) return;
+    const stored = await store.lookUp(leads.map(({ leadId }) => leadId));
     const lacking = leads.filter((_, i) => stored[i] === undefined);
     if (lacking.length === 0) return;
-    await inbox.take(
+    await store.take(
       lacking.map(({ leadId, body }) => {
         const lead = { id: leadId, bytes: body, createdAt: undefined, category: undefined };
-        const { delivery } = deliveryOfPulledLead(lead, baseUrl, clock.now());
+        const { delivery } = deliveryOfPulledLead(lead, baseUrl, this.#context.clock.now());
         return { leadId, source: 'backfill', delivery };
       }),
     );
   }
 
   async #deliverAll({ url, signer, ...connection }: RepairReceiver): Promise<void> {
-    const { clock, random, signal } = this.#options;
+    const { clock, random, signal } = this.#context;
     const poster = createPoster({ ...connection, connections: concurrency });
     const { failure } = await runDeliveries({
       source: outgoingDeliveries(oneByOne(this.#takeLostLeads()), url.href, 1, random),
@@ -171,7 +177,7 @@ export class Repair {
   }
 
   #onAttempt(timed: TimedAttempt): void {
-    const { clock, onProgress } = this.#options;
+    const { clock, onProgress } = this.#context;
     const { delivery, outcome, result, retryInMs } = timed.attempt;
     this.tally.add(timed);
     onProgress(this.tally.acknowledged + this.tally.failed);
@@ -199,13 +205,13 @@ export class Repair {
   readonly #schedule: RetrySchedule = (number, result) => {
     const isHopeless = this.acknowledged.size === 0 && number >= mostAttemptsBeforeSuccess;
     if (isHopeless || !mayPassLater(result)) return undefined;
-    return waitsAskedFor(waits, () => this.#options.clock.now())(number, result);
+    return waitsAskedFor(waits, () => this.#context.clock.now())(number, result);
   };
 
   async #lookUpRepaired(): Promise<void> {
     for (let start = 0; start < this.#visitedIds.length; start += batchSize) {
       const ids = this.#visitedIds.slice(start, start + batchSize);
-      const stored = await this.#options.received.lookUp(ids);
+      const stored = await this.#sides.received.leads.lookUp(ids);
       for (const [i, id] of ids.entries()) if (stored[i] !== undefined) this.repaired.add(id);
     }
   }

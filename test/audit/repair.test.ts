@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { type ComparedSides, repairFindings, type RepairPlan } from '../../src/commands/audit/repair.ts';
+import type { ComparedSides } from '../../src/audit/repair.ts';
+import { repairFindings, type RepairPlan } from '../../src/commands/audit/repair.ts';
 import { ServiceError } from '../../src/errors.ts';
 import type { ReceivedLeads } from '../../src/inbox/query-types.ts';
 import { unverified } from '../../src/webhook/scheme.ts';

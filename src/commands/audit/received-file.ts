@@ -4,7 +4,6 @@ import { type FiledLead, LeadDatabase } from '../../audit/temporary-lead-databas
 import { allClasses, type LeadClass } from '../../audit/classify-lead.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
-import type { Inbox } from '../../inbox/inbox.ts';
 import { linesIn } from '../../files/read.ts';
 import { bufferOf, compact, utf8 } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
@@ -14,13 +13,6 @@ import { type LeadAt, possibleLeads, readLeads } from '../../lead/read-leads.ts'
 import { counted, showProgress } from '../../output/terminal/progress.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { type Chunks, chunksOf, nameOf, objectsIn, scannedObject, startOf } from '../send/lead-file.ts';
-
-export interface OpenedReceived extends ReceivedSide {
-  /** For messages, such as `the inbox /home/x/inbox.db`. */
-  readonly name: string;
-  readonly store?: Pick<Inbox, 'take' | 'lookUp'> | undefined;
-  close(): Promise<void>;
-}
 
 const mentionedAgeMs = 3_600_000;
 
@@ -35,7 +27,7 @@ export async function openReceivedFile(
   file: string,
   leadAt: LeadAt,
   context: Context,
-): Promise<OpenedReceived> {
+): Promise<ReceivedSide> {
   const { messages } = context;
   // The file may be written to, or replaced, while it is read.
   const writtenAt = await lastWrite(file, context);
@@ -71,7 +63,7 @@ async function fillDatabase(
   leadAt: LeadAt,
   context: Context,
 ): Promise<boolean> {
-  const { status, clock } = context;
+  const { status, clock, messages } = context;
   const { dialect, webhookId } = await context.settings();
   // The service's own records have the id where the list has it, and deliveries may have it elsewhere.
   const idNames = [...new Set([dialect.id ?? 'id', webhookId, 'id'])];
@@ -91,24 +83,9 @@ async function fillDatabase(
   } finally {
     progress.clear();
   }
-  noteUncompared({ file, withoutId, repeated, hasNoLead: database.size === 0 }, context);
-  return holdsIds;
-}
-
-interface UncomparedRecords {
-  readonly file: string;
-  readonly withoutId: number;
-  readonly repeated: number;
-  readonly hasNoLead: boolean;
-}
-
-function noteUncompared(
-  { file, withoutId, repeated, hasNoLead }: UncomparedRecords,
-  { messages }: Pick<Context, 'messages'>,
-): void {
   const records = counted(withoutId, 'record', 'records');
-  if (withoutId > 0 && hasNoLead) {
-    throw new DataError(`no lead was found in ${nameOf(file)}: ${records} without a usable id`, {
+  if (withoutId > 0 && database.size === 0) {
+    throw new DataError(`no lead was found in ${name}: ${records} without a usable id`, {
       hint: "--lead-at POINTER says where the leads are, such as /data/leads; 'leads config set api.id FIELD' how their id is called",
     });
   }
@@ -117,6 +94,7 @@ function noteUncompared(
     const ids = counted(repeated, 'lead of', 'leads of');
     messages.note('repeated', `${ids} ${file} came before in it: of each id the first is compared`);
   }
+  return holdsIds;
 }
 
 interface Reading {

@@ -1,8 +1,6 @@
-import type { Audit, AuditCounts } from '../../audit/audit.ts';
 import { unreceivedClasses } from '../../audit/classify-lead.ts';
-import { type RepairReceiver, Repair } from '../../audit/repair.ts';
+import { type ComparedSides, Repair, type RepairMeans, type RepairReceiver } from '../../audit/repair.ts';
 import type { Context } from '../../context.ts';
-import type { ReceivedLeads } from '../../inbox/query-types.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import {
@@ -11,15 +9,11 @@ import {
   resolveTarget,
   whyNotAcknowledged,
 } from '../flags/delivery-target.ts';
-import type { OpenedReceived } from './received-file.ts';
 import type { RepairFlagOptions } from './command.ts';
 
-export interface RepairPlan {
-  /** Undefined where leads are only stored. */
+export interface RepairPlan extends RepairMeans {
   readonly delivery: (ResolvedTarget & RepairReceiver) | undefined;
   readonly mostLeads: number;
-  /** Leads that the receiver acknowledged in an earlier round: another delivery would bring nothing new. */
-  readonly acknowledgedEver: Set<string>;
 }
 
 /**
@@ -39,14 +33,6 @@ export async function openRepair(
   return { delivery: { ...target, timeoutMs, signer }, mostLeads, acknowledgedEver };
 }
 
-export interface ComparedSides {
-  readonly audit: Pick<Audit, 'isProven' | 'unreceived'> & { readonly counts: Pick<AuditCounts, 'byClass'> };
-  readonly received: Pick<OpenedReceived, 'name' | 'hasTimes' | 'store'> & {
-    readonly leads: Pick<ReceivedLeads, 'lookUp'>;
-  };
-  readonly baseUrl: URL;
-}
-
 export type RepairedFindings = Pick<Repair, 'repaired' | 'failure'>;
 
 const nothingRepaired: RepairedFindings = { repaired: new Set(), failure: undefined };
@@ -57,27 +43,21 @@ const nothingRepaired: RepairedFindings = { repaired: new Set(), failure: undefi
  * said what was done until then.
  */
 export async function repairFindings(
-  { audit, received, baseUrl }: ComparedSides,
+  sides: ComparedSides,
   plan: RepairPlan | undefined,
   { clock, random, signal, messages, status }: RepairContext,
 ): Promise<RepairedFindings> {
-  const { byClass } = audit.counts;
-  const unreceived = unreceivedClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), 0);
+  const { audit, received } = sides;
+  const unreceived = unreceivedClasses.reduce((sum, kind) => sum + (audit.counts.byClass[kind] ?? 0), 0);
   if (plan === undefined || unreceived === 0) return nothingRepaired;
   const whyNot = whyNotRepaired(audit.isProven, unreceived, plan.mostLeads);
   if (whyNot !== undefined) {
     messages.warn(`nothing was repaired: ${whyNot}`);
     return nothingRepaired;
   }
-  const { delivery, acknowledgedEver } = plan;
   const progress = showProgress(status, clock);
-  const repair = new Repair({
-    ...{ audit, baseUrl, receiver: delivery, acknowledgedEver, clock, random, signal },
-    received: received.leads,
-    isLive: received.hasTimes,
-    inbox: received.store,
-    onProgress: (leads) => progress.update(leads, unreceived),
-  });
+  const onProgress = (leads: number): void => progress.update(leads, unreceived);
+  const repair = new Repair(sides, plan, { clock, random, signal, onProgress });
   await repair.run();
   progress.clear();
   const { repaired, arrived, sentBefore, tally, failure } = repair;
@@ -85,17 +65,19 @@ export async function repairFindings(
     const leads = `leads that were acknowledged in an earlier round and are still not in ${received.name}`;
     messages.note('sent before', `${leads} are not sent again`);
   }
+  const { delivery } = plan;
   const triedCount = unreceived - sentBefore - arrived;
   const done = doneText(repair, triedCount, delivery, received.name);
   const inFlight = delivery === undefined ? '' : '; what was in flight may have arrived as well';
   if (signal.aborted) messages.warn(`interrupted: ${done} before that${inFlight}`);
   signal.throwIfAborted();
+  const wasReached = repaired.size > 0 || tally.answered > 0;
   if (triedCount > 0) {
     messages.say(done);
-    noteUnacknowledged(repair, triedCount, messages);
+    if (wasReached) noteUnacknowledged(repair, triedCount, messages);
     noteUnseen(repair, received, messages);
   }
-  const wasReached = repaired.size > 0 || tally.answered > 0;
+  // A receiver that was not reached at all is the error that ends the command.
   const result = tally.firstFailure?.result;
   if (failure !== undefined || delivery === undefined || wasReached || result?.ok !== false)
     return { repaired, failure };
@@ -127,15 +109,12 @@ function doneText(
 }
 
 function noteUnacknowledged(
-  { repaired, acknowledged, tally }: Repair,
+  { acknowledged, tally: { firstFailure, failed } }: Repair,
   triedCount: number,
   messages: Pick<Context['messages'], 'warn'>,
 ): void {
-  const { firstFailure, answered, failed } = tally;
   const lacking = triedCount - acknowledged.size;
-  // A receiver that was not reached at all is the error that ends the command.
-  const wasReached = answered > 0 || repaired.size > 0;
-  if (firstFailure === undefined || lacking === 0 || !wasReached) return;
+  if (firstFailure === undefined || lacking === 0) return;
   const leads = counted(lacking, 'lead was', 'leads were');
   const untried = lacking > failed ? `; after ${grouped(failed)} of them the others were not tried` : '';
   messages.warn(`${leads} not acknowledged: ${whyNotAcknowledged(firstFailure.result)}${untried}`);
