@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createTourPrinter } from '../../src/commands/demo/tour.ts';
+import { createTourPrinter } from '../../src/commands/demo/run.ts';
 import type { Context } from '../../src/context.ts';
 import { memory } from '../support/run.ts';
 
