@@ -210,7 +210,7 @@ export class LeadComparer {
       }
       this.counts.matched += 1;
       this.#pulledSeqs.add(stored.seq);
-      // An erased lead, and a bare id, have nothing that could be compared.
+      // An erased lead has nothing that could be compared.
       const hasContent = stored.digest !== undefined;
       const received = hasContent ? this.#recordOfDigest(lead.bytes, stored.digest) : undefined;
       if (received !== undefined) this.#carriedFields.add(received);

@@ -53,7 +53,7 @@ const flags = {
     value: 'file',
     type: inputFile,
     without: ['--inbox'],
-    help: "an application's own leads or ids instead of an inbox; JSON, lines, .gz",
+    help: "an application's own leads instead of an inbox; JSON, lines, .gz",
   },
   leadAt: {
     value: 'pointer',

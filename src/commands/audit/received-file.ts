@@ -1,27 +1,24 @@
 import { stat } from 'node:fs/promises';
 import type { ReceivedSide } from '../../audit/compare-leads.ts';
-import { type FiledLead, LeadDatabase } from '../../audit/temporary-lead-database.ts';
-import { allClasses, type LeadClass } from '../../audit/classify-lead.ts';
 import type { Context } from '../../context.ts';
-import { DataError } from '../../errors.ts';
-import { linesIn } from '../../files/read.ts';
-import { bufferOf, compact, utf8 } from '../../json/bytes.ts';
-import { jsonIn } from '../../json/exact.ts';
+import { DataError, messageOf, OutputError } from '../../errors.ts';
+import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../../inbox/query-types.ts';
+import { bytesOf, numberOf, textOf } from '../../inbox/sql/row.ts';
+import { fromColumn, toColumn } from '../../inbox/sql/statement.ts';
+import { type Database, loadLibsql, type Statement } from '../../inbox/sqlite/libsql.ts';
+import { bufferOf, compact, sha256 } from '../../json/bytes.ts';
 import { identifiedRecord } from '../../json/lead-reader.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { type LeadAt, possibleLeads, readLeads } from '../../lead/read-leads.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import { type Chunks, chunksOf, nameOf, objectsIn, scannedObject, startOf } from '../send/lead-file.ts';
+import { type Chunks, chunksOf, nameOf, objectsIn, scannedObject } from '../send/lead-file.ts';
 
 const mentionedAgeMs = 3_600_000;
 
-/** A file of ids alone shows which leads are missing. It has no fields and times for the other classes, and may list ids of other leads. */
-const notShownByIds = allClasses.filter((kind) => kind !== 'missing' && kind !== 'unsettled');
-
 /**
- * `--received FILE`, `-` for stdin: an application's own leads, or their ids, read into a temporary database. Throws a
- * `DataError` for a file that cannot be read, for what is neither JSON nor ids, and for objects without any lead.
+ * `--received FILE`, `-` for stdin: an application's own leads, read into a temporary database. Throws a `DataError` for a file
+ * that cannot be read, for what is no JSON, and for objects without any lead.
  */
 export async function openReceivedFile(
   file: string,
@@ -33,13 +30,8 @@ export async function openReceivedFile(
   const writtenAt = await lastWrite(file, context);
   const name = nameOf(file);
   const database = await LeadDatabase.open();
-  let undecidable: readonly LeadClass[] = ['refused', 'waiting', 'late'];
   try {
-    const holdsIdsAlone = await fillDatabase(file, database, leadAt, context);
-    if (holdsIdsAlone) {
-      undecidable = notShownByIds;
-      messages.note('bare ids', `${name} holds ids alone: only what is missing can be told`);
-    }
+    await fillDatabase(file, database, leadAt, context);
   } catch (error) {
     await database.close();
     throw error;
@@ -48,7 +40,7 @@ export async function openReceivedFile(
   return {
     name,
     leads: database,
-    undecidable,
+    undecidable: ['refused', 'waiting', 'late'],
     hasTimes: false,
     writtenAt,
     rejections: () => Promise.resolve(new Map()),
@@ -56,25 +48,22 @@ export async function openReceivedFile(
   };
 }
 
-/** Resolves to whether the file holds ids alone. */
 async function fillDatabase(
   file: string,
   database: LeadDatabase,
   leadAt: LeadAt,
   context: Context,
-): Promise<boolean> {
+): Promise<void> {
   const { status, clock, messages } = context;
   const { dialect, webhookId } = await context.settings();
   // The service's own records have the id where the list has it, and deliveries may have it elsewhere.
   const idNames = [...new Set([dialect.id ?? 'id', webhookId, 'id'])];
   const name = nameOf(file);
-  const { holdsIds, chunks } = await contentOf(chunksOf(file, context));
   const progress = showProgress(status, clock);
   let withoutId = 0;
   let repeated = 0;
   try {
-    const batches = holdsIds ? idsIn(chunks, name) : recordsIn(chunks, name, { leadAt, idNames });
-    for await (const records of batches) {
+    for await (const records of recordsIn(chunksOf(file, context), name, { leadAt, idNames })) {
       const leads = records.filter(hasId);
       withoutId += records.length - leads.length;
       repeated += leads.length - database.add(leads);
@@ -94,7 +83,6 @@ async function fillDatabase(
     const ids = counted(repeated, 'lead of', 'leads of');
     messages.note('repeated', `${ids} ${file} came before in it: of each id the first is compared`);
   }
-  return holdsIds;
 }
 
 interface Reading {
@@ -103,9 +91,8 @@ interface Reading {
   readonly idNames: readonly string[];
 }
 
-interface FileRecord {
+interface FileRecord extends Pick<FiledLead, 'body'> {
   readonly id: string | undefined;
-  readonly body: Uint8Array | undefined;
 }
 
 const hasId = (record: FileRecord): record is FiledLead => record.id !== undefined;
@@ -176,47 +163,114 @@ async function lastWrite(file: string, { clock, messages }: Context): Promise<nu
   return stats.mtimeMs;
 }
 
-const byteOrderMarkAndSpace = /^(?:\xef\xbb\xbf)?\s*/;
+/**
+ * A database without a name: SQLite removes its file as it makes it, so that nothing stays however the process ends. Nothing
+ * in it has to be durable: its one transaction never ends.
+ */
+const schema = `
+  PRAGMA temp_store = FILE;
+  ATTACH '' AS received;
+  PRAGMA received.journal_mode = OFF;
+  PRAGMA received.synchronous = OFF;
+  PRAGMA received.cache_size = -16384;
+  BEGIN;
+  CREATE TABLE received.leads (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, body BLOB NOT NULL);
+`;
 
-/** Looks at the first byte: a file begins with an object or an array, or with an id, which is bare or in quotes. `chunks` is the whole file. */
-async function contentOf(file: Chunks): Promise<{ readonly holdsIds: boolean; readonly chunks: Chunks }> {
-  const textOf = (bytes: Buffer): string => bytes.toString('latin1').replace(byteOrderMarkAndSpace, '');
-  const { start, chunks } = await startOf(file, (bytes) => textOf(bytes) !== '');
-  const text = textOf(start);
-  return { holdsIds: text !== '' && !/^[{[]/.test(text), chunks };
+/** A statement for each lead would cost more than all else that is done for it. */
+const leadsInStatement = 100;
+
+const insertOf = (leads: number): string =>
+  `INSERT INTO leads (id, digest, body) VALUES ${Array(leads).fill('(?, ?, ?)').join()} ON CONFLICT (id) DO NOTHING`;
+
+interface FiledLead {
+  readonly id: string;
+  readonly body: Uint8Array;
 }
 
-const columnHead = /^"?id"?$/i;
+/** Keeps any number of leads of a file for lookups. It does not know when they were received, and gives the time 0. */
+export class LeadDatabase implements ReceivedLeads {
+  readonly #database: Database;
+  readonly #addMany: Statement;
+  readonly #lookUp: Statement;
+  readonly #findBodies: Statement;
+  size = 0;
 
-/** Reads ids, one a line, bare or as JSON and CSV write them. Throws a `DataError` for any other line. */
-async function* idsIn(chunks: Chunks, name: string): AsyncGenerator<readonly FileRecord[]> {
-  let entryNumber = 0;
-  for await (const lines of linesIn(chunks)) {
-    const ids: FileRecord[] = [];
-    for (const { bytes } of lines) {
-      const token = utf8(bytes).trim();
-      if (token === '') continue;
-      entryNumber += 1;
-      if (entryNumber === 1 && columnHead.test(token)) continue;
-      const id = idOf(token);
-      if (id === undefined) {
-        throw new DataError(`${name}: entry ${entryNumber} is neither an object nor an id`, {
-          hint: 'one JSON object or one id a line is read, an array of objects, and objects that hold leads (--lead-at)',
-        });
-      }
-      ids.push({ id, body: undefined });
-    }
-    yield ids;
+  static async open(): Promise<LeadDatabase> {
+    const Libsql = await loadLibsql();
+    return new LeadDatabase(new Libsql(':memory:', { timeout: 0 }));
   }
-}
 
-/** A line that is an id as it is. What begins with a quote is JSON, or CSV that doubles the quotes in it. */
-const bareId = /^(?!(?:null|true|false)$)[^\s,;"'<>{}[\]]+$/;
-const csvId = /^"(?:[^"]|"")+"$/;
+  private constructor(database: Database) {
+    this.#database = database;
+    database.exec(schema);
+    this.#addMany = database.prepare(insertOf(leadsInStatement));
+    this.#lookUp = database.prepare(
+      'SELECT key, seq, hex(digest) AS digest FROM json_each(?) JOIN leads ON leads.id = value',
+    );
+    this.#findBodies = database.prepare(
+      'SELECT seq, leads.id AS lead, body FROM json_each(?) JOIN leads ON seq = value',
+    );
+  }
 
-function idOf(token: string): string | undefined {
-  if (bareId.test(token)) return token;
-  const value = jsonIn(token);
-  if (typeof value === 'string' && value !== '') return value;
-  return value === undefined && csvId.test(token) ? token.slice(1, -1).replaceAll('""', '"') : undefined;
+  /**
+   * Returns how many of the leads have an id that was not there before; of each id the first one is kept. Throws an `OutputError` when the temporary file cannot be written.
+   */
+  add(leads: readonly FiledLead[]): number {
+    const before = this.size;
+    try {
+      for (let start = 0; start < leads.length; start += leadsInStatement) {
+        const batch = leads.slice(start, start + leadsInStatement);
+        const insert =
+          batch.length === leadsInStatement ? this.#addMany : this.#database.prepare(insertOf(batch.length));
+        const values = batch.flatMap(({ id, body }) => [toColumn(id), sha256(body), body]);
+        this.size += insert.run(values).changes;
+      }
+    } catch (cause) {
+      throw new OutputError(`cannot keep the leads in a temporary file: ${messageOf(cause)}`, {
+        hint: 'make space for temporary files, or name a directory for them in SQLITE_TMPDIR',
+        cause,
+      });
+    }
+    return this.size - before;
+  }
+
+  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
+    const leads: (ReceivedLead | undefined)[] = leadIds.map(() => undefined);
+    for (const { key, seq, digest } of this.#lookUp.all([JSON.stringify(leadIds.map(toColumn))])) {
+      leads[numberOf(key)] = {
+        seq: numberOf(seq),
+        receivedAt: 0,
+        digest: textOf(digest).toLowerCase(),
+        isWaiting: false,
+      };
+    }
+    return Promise.resolve(leads);
+  }
+
+  async *seqsSince(): AsyncGenerator<readonly number[]> {
+    for (let first = 1; first <= this.size; first += 1000) {
+      const length = Math.min(1000, this.size - first + 1);
+      yield await Promise.resolve(Array.from({ length }, (_, i) => first + i));
+    }
+  }
+
+  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
+    const leads = this.#findBodies.all([JSON.stringify(seqs)]).map(({ seq, lead, body }): StoredLead => ({
+      leadId: fromColumn(textOf(lead)),
+      seq: numberOf(seq),
+      receivedAt: 0,
+      body: bytesOf(body),
+    }));
+    return Promise.resolve(leads);
+  }
+
+  async *prunedSince(): AsyncGenerator<readonly PrunedLead[]> {
+    yield* await Promise.resolve([]);
+  }
+
+  close(): Promise<void> {
+    this.#database.close();
+    return Promise.resolve();
+  }
 }

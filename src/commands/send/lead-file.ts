@@ -66,7 +66,7 @@ async function* uncompressed(stream: AsyncIterable<Uint8Array | string>): Chunks
 }
 
 /** The start of a stream, as soon as that is enough, and all of it. */
-export async function startOf(
+async function startOf(
   stream: AsyncIterable<Uint8Array | string>,
   isEnough: (start: Buffer) => boolean,
 ): Promise<{ readonly start: Buffer; readonly chunks: Chunks }> {

@@ -1,7 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openReceivedFile } from '../../../src/commands/audit/received-file.ts';
+import { LeadDatabase, openReceivedFile } from '../../../src/commands/audit/received-file.ts';
 import type { Context } from '../../../src/context.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome } from '../../support/run.ts';
@@ -55,4 +55,15 @@ it.each<[what: string, record: string, ids: readonly string[], webhookId?: strin
   const all = ['L-1', 'L-2', 'e1', 'i1'];
   const known = await received.leads.lookUp(all);
   expect(all.filter((_id, index) => known[index] !== undefined)).toEqual(ids);
+});
+
+it('names no directory that SQLite may not have chosen where the leads cannot be kept', async () => {
+  const database = await LeadDatabase.open();
+  await database.close();
+  expect(() => database.add([{ id: 'a', body: Buffer.from('{}') }])).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(/^cannot keep the leads in a temporary file: /) as string,
+      hint: expect.stringContaining('SQLITE_TMPDIR') as string,
+    }),
+  );
 });
