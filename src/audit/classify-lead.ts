@@ -69,7 +69,7 @@ export interface AuditTimes {
 }
 
 /** Clocks that differ by less agree: `Date` has whole seconds, and an answer takes a while. */
-export const agreeingMs = 60_000;
+const agreeingMs = 60_000;
 
 /**
  * Decides by which clock the ages of leads are judged. It begins with the clock of this machine. Where the service's clock

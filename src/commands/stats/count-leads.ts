@@ -20,7 +20,7 @@ import { resolveFilter } from '../flags/resolve-filter.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 import { ownInbox, type StatsOptions } from './command.ts';
 
-export interface StatsPlan extends LeadGrouping {
+interface StatsPlan extends LeadGrouping {
   readonly query: LeadQuery;
   readonly filter: LeadFilter;
   /** Whether the filter has to see fields of leads, and not only their time. */
