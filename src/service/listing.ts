@@ -5,7 +5,7 @@ import type { RawLead } from '../lead/raw-lead.ts';
 import { noteOtherStatus } from '../output/walk-notes.ts';
 import type { Service } from './client/service.ts';
 import { Completeness } from './completeness.ts';
-import { fetchPage, type PageSource } from './fetch-page.ts';
+import { fetchPage, Prefetch, type PageSource } from './fetch-page.ts';
 import { PageSizes, pageUrl } from './page-request.ts';
 import { IncompleteError } from './listing-types.ts';
 import type { Batch, Completion, Listing, ListingOptions, ListingStats } from './listing-types.ts';
@@ -16,7 +16,6 @@ import type { DirectStep, Pager, PageRequest, PagerAnswer, Unproven } from './pa
 import { isCounting, start, type Position } from './pagers/position.ts';
 import { statusFieldsOf } from './pagers/names.ts';
 import { requestParamsOf } from './pagers/request-params.ts';
-import { Prefetch } from './prefetch.ts';
 import { Readings, type ReadingFate } from './readings.ts';
 
 /**

@@ -6,7 +6,7 @@ import { updateProfile } from '../../config/write-config.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { type CheckOutcome, type CheckResult, fail, skip } from '../../doctor/check-result.ts';
 import { checkConfig, checkFileMode, statConfig } from '../../doctor/config-file.ts';
-import { checkFreeSpace, checkInbox, probeStorage } from '../../doctor/inbox-opens.ts';
+import { checkDatabase, checkFreeSpace, checkInbox, probeStorage } from '../../doctor/inbox-opens.ts';
 import {
   dialectChecks,
   type DialectReport,
@@ -163,8 +163,7 @@ async function checkInboxOf(
   const { paths, clock, platform } = context;
   const location = await orConfigError(() => resolveInbox(options, settings, context));
   if (location instanceof ConfigError) return [fail('receiver.inbox', location)];
-  if (typeof location !== 'string')
-    return (await import('../../doctor/database-opens.ts')).checkDatabase(location);
+  if (typeof location !== 'string') return checkDatabase(location);
   const storage = await probeStorage(location === ':memory:' ? `${paths.dataDir}/inbox.db` : location);
   const mode = checkFileMode('receiver.inbox-mode', location, platform);
   return [await checkInbox(location, storage, clock), ...mode, checkFreeSpace(storage)];

@@ -1,6 +1,6 @@
 import { isObject, type Json, membersOf, plainName, type Member } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-envelope.ts';
-import { failureInBody } from '../client/failure-in-body.ts';
+import { failureInBody } from '../client/failure-kind.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
 import { smallestCap, hintWhenSignIsUnread, totalOutOfReach, type Unproven, unproven } from './pager.ts';
 import type { RequestParams } from './request-params.ts';

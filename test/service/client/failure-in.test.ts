@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureInBody } from '../../../src/service/client/failure-in-body.ts';
+import { failureInBody } from '../../../src/service/client/failure-kind.ts';
 import type { Json } from '../../../src/json/exact.ts';
 
 const failures: readonly (readonly [kind: string, text: string, body: Json])[] = [
