@@ -11,8 +11,7 @@ import {
   resolveFilterOptions,
 } from './client/client-options.ts';
 import type { Checkpoint } from './client/lead-checkpoint.ts';
-import type { ClientAccount } from './client/client-service.ts';
-import type { LeadWalk } from './client/lead-walk.ts';
+import type { ClientAccount, LeadWalk } from './client/lead-walk.ts';
 import type { PulledLead } from './webhook/lead.ts';
 
 export type { Dialect, ParameterName } from '../config/dialect.ts';

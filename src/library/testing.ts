@@ -1,4 +1,4 @@
-import type { RunningSandbox, TestSandboxOptions } from './testing/test-sandbox.ts';
+import type { RunningSandbox, TestSandboxOptions } from './testing/run-sandbox.ts';
 
 export { ConfigError, DataError, LeadsError, UsageError } from '../errors.ts';
 export type {
@@ -7,7 +7,7 @@ export type {
   TestLead,
   TestSandboxOptions,
   TestWebhook,
-} from './testing/test-sandbox.ts';
+} from './testing/run-sandbox.ts';
 export type { Clock } from '../time/clock.ts';
 export type { SchemeDefinition, SchemeName, SecretInput } from './webhook/options.ts';
 

@@ -42,7 +42,7 @@ export type {
   Verified,
   VerifyOptions,
 } from './webhook/options.ts';
-export { ParsedBodyError } from './webhook/request-errors.ts';
+export { ParsedBodyError } from './webhook/read-body.ts';
 export type { FetchRequest, NodeRequest, PlainRequest, WebhookRequest } from './webhook/request.ts';
 
 /**

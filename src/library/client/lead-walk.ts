@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
+import { UsageError } from '../../errors.ts';
+import { library } from '../../front.ts';
+import { createAgent } from '../../http/client/agent.ts';
 import { leadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
+import { noteMessages } from '../../output/messages.ts';
 import { noteFilters } from '../../output/walk-notes.ts';
+import { Secret } from '../../secret.ts';
+import type { RateGate } from '../../service/client/rate-limit.ts';
 import { listLeads } from '../../service/listing.ts';
 import {
   type Batch,
@@ -10,15 +16,24 @@ import {
   type ListingOptions,
   mayHelpFromStart,
 } from '../../service/listing-types.ts';
-import type { Position } from '../../service/pagers/position.ts';
+import { type Position, start } from '../../service/pagers/position.ts';
 import { type Checkpoint, readLeadCheckpoint, type StoredCheckpoint } from './lead-checkpoint.ts';
-import { type LeadFilterOptions, type LeadsOptions, resolveFilterOptions } from './client-options.ts';
-import { type ClientAccount, openClientService } from './client-service.ts';
+import {
+  checkKey,
+  type ClientOptions,
+  type LeadFilterOptions,
+  type LeadsOptions,
+  resolveFilterOptions,
+} from './client-options.ts';
 import { LazyLead, type PulledLead } from '../webhook/lead.ts';
 import type { Service } from '../../service/client/service.ts';
+import { systemClock } from '../../time/clock.ts';
 import { isoTime } from '../../time/time-text.ts';
 
-const start: Position = { style: 'start' };
+export interface ClientAccount extends ClientOptions {
+  readonly baseUrl: URL;
+  readonly rateGate: RateGate;
+}
 
 /**
  * A reading of a service's list, and its position. `#page` is the start of the page that is being read, and null at
@@ -70,7 +85,7 @@ export class LeadWalk {
     const { acceptIncomplete, signal } = this.#options;
     const { query, filter } = resolveFilterOptions(this.#filter, this.#startedAt);
     const matcher = leadMatcher(filter);
-    const { service, close } = await openClientService(this.#account, this.#options);
+    const { service, close } = await openService(this.#account, this.#options);
     try {
       const batches = this.#batches(service, this.#page, {
         query,
@@ -242,4 +257,46 @@ class DeliveredFromPage {
       digests: [...this.#digests, ...this.#earlier.digests],
     };
   }
+}
+
+const defaultTimeoutMs = 30_000;
+const defaultRetries = 5;
+
+/**
+ * Opens the service with connections of its own, which `close` cuts. Rejects with a `UsageError` where the
+ * function that returns the key fails.
+ */
+async function openService(
+  account: ClientAccount,
+  { signal, onNote = () => undefined }: Pick<LeadsOptions, 'signal' | 'onNote'>,
+): Promise<{ readonly service: Service; readonly close: () => Promise<void> }> {
+  signal?.throwIfAborted();
+  const { baseUrl, dialect = {}, timeoutMs = defaultTimeoutMs, retries = defaultRetries, env = {} } = account;
+  const key = await keyFrom(account.apiKey);
+  const http = createAgent({ env, dataDir: undefined, timeoutMs });
+  const service: Service = {
+    account: { baseUrl, apiKey: new Secret(key) },
+    dialect,
+    http,
+    messages: noteMessages(onNote),
+    front: library,
+    rateGate: account.rateGate,
+    clock: systemClock,
+    random: Math.random,
+    signal: signal ?? new AbortController().signal,
+    timeoutMs,
+    retries,
+  };
+  return { service, close: () => http.destroy() };
+}
+
+async function keyFrom(apiKey: ClientOptions['apiKey']): Promise<string> {
+  let key: unknown;
+  try {
+    key = typeof apiKey === 'function' ? await apiKey() : apiKey;
+  } catch (cause) {
+    throw new UsageError('the function apiKey failed', { cause });
+  }
+  checkKey(key);
+  return key;
 }
