@@ -35,7 +35,6 @@ const loadedTogether = {
     'service/listing',
     'service/client/service',
     'http/client/quick-client',
-    'commands/flags/resolve-filter',
     'output/walk-notes',
     'commands/flags/polling',
     'output/records/record-writer',

@@ -1,18 +1,22 @@
+import { Command, CommanderError, Option } from 'commander';
 import { checkOptions, type CommandSpec } from './commands/flags/command-spec.ts';
-import { globalFlags, type OptionsOf } from './commands/flags/flag.ts';
 import {
-  type NamedCommand,
-  hintForForeignName,
-  parseWords,
-  seeHelp,
-  splitCommandName,
-} from './commands/flags/parse-words.ts';
+  argumentTerm,
+  type Flag,
+  flagTerm,
+  globalFlags,
+  immediateFlags,
+  isSwitch,
+  longName,
+  type OptionsOf,
+  type TypedValues,
+} from './commands/flags/flag.ts';
 import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
-import { didYouMean } from './output/suggest.ts';
 import type { Globals } from './config/load-settings.ts';
 import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
+import { didYouMean } from './output/suggest.ts';
 import { commands, programHelp } from './program.ts';
 
 /** The text to print, or the command to run, that a command line asks for. */
@@ -131,3 +135,184 @@ function followCommand(spec: CommandSpec, words: readonly string[], path = spec.
 }
 
 const version: Invocation = { kind: 'print', text: () => `${LEADS_VERSION}\n` };
+
+/** A command and the words that are typed behind its name. */
+export interface NamedCommand {
+  readonly spec: CommandSpec;
+  /** The whole name, such as `config set`. */
+  readonly path: string;
+  /** The words without it. */
+  readonly words: readonly string[];
+}
+
+type NamedFlags = readonly (readonly [key: string, flag: Flag])[];
+
+/**
+ * Sorts words into the command's arguments and flags and the global flags, by name, unchecked. Commander does the parsing; its
+ * output and its exits are switched off, and its errors become a `UsageError` with a hint.
+ */
+export function parseWords(command: NamedCommand): TypedValues | 'help' | 'version' {
+  const { spec, path, words } = command;
+  const flags: NamedFlags = Object.entries({ ...globalFlags, ...spec.flags });
+  const args = Object.entries(spec.arguments);
+  const parser = new Command(path)
+    .exitOverride()
+    .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
+    .configureHelp({ formatHelp: () => '' })
+    .showSuggestionAfterError(false)
+    .version('', flagTerm('version', immediateFlags.version))
+    .helpOption(flagTerm('help', immediateFlags.help));
+  for (const [name, argument] of args) parser.argument(argumentTerm(name, argument));
+  for (const [key, flag] of flags) parser.addOption(optionFor(key, flag));
+  rejectPastedDash(words, parser.options);
+  try {
+    parser.parse(withJoinedValues(words, [...flags, ...Object.entries(immediateFlags)]), { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.version') return 'version';
+    if (error.code === 'commander.helpDisplayed') return 'help';
+    if (error.code === 'commander.excessArguments') {
+      throw unexpectedWord(parser.args[args.length] ?? '', command, error);
+    }
+    throw usageError(error, path, flags);
+  }
+  const operands = args.map(([name, { repeatable }], i) => [
+    name,
+    repeatable === true ? parser.args.slice(i) : parser.args[i],
+  ]);
+  return { ...parser.opts(), ...(Object.fromEntries(operands) as TypedValues) };
+}
+
+/** Editors and web pages turn hyphens into dashes, and a flag that was copied from there would be searched for as a text. */
+function rejectPastedDash(words: readonly string[], options: readonly Option[]): void {
+  for (const word of words) {
+    if (word === '--') return;
+    const [, name = ''] = /^-?[\u2010-\u2015\u2212]+-?([^=]+)/.exec(word) ?? [];
+    const flag = options.find(({ long, short }) => long === `--${name}` || short === `-${name}`);
+    if (flag === undefined) continue;
+    const hint = `did you mean '${name.length === 1 ? '-' : '--'}${name}'?`;
+    throw new UsageError(`'${word}' begins with a dash that is no hyphen`, { hint });
+  }
+}
+
+/**
+ * `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. Throws a `UsageError` where a
+ * flag stands in the place of a value, as it does behind a variable of the shell that is empty: commander would take it, too.
+ */
+function withJoinedValues(words: readonly string[], flags: NamedFlags): string[] {
+  return words.map((word, i) => {
+    const [key = '', flag] = flagNamedBy(word, flags) ?? [];
+    if (flag === undefined || words.slice(0, i).includes('--')) return word;
+    const [, letter] = /^-(\w)=/.exec(word) ?? [];
+    if (letter !== undefined)
+      throw new UsageError(`-${letter}= is no flag`, { hint: `write -${letter} VALUE, without =` });
+    if (isSwitch(flag) || word.includes('=')) return word;
+    if (flag.joined === true) return `${word}=${flag.bare ?? ''}`;
+    const [next = ''] = words[i + 1]?.split('=') ?? [];
+    if (flag.bare !== undefined || (next !== '--' && !flagNamedBy(next, flags))) return word;
+    const hint = `to give ${next} as the value, write ${longName(key, flag)}=${next}`;
+    throw new UsageError(`${longName(key, flag)} <${flag.value}>: the value is missing`, { hint });
+  });
+}
+
+/** Finds the flag of `--limit`, `--limit=5`, `-n` or, of joined letters such as `-qn`, the last. */
+function flagNamedBy(word: string, flags: NamedFlags): NamedFlags[number] | undefined {
+  if (!word.startsWith('-')) return undefined;
+  const switches = flags.flatMap(([, flag]) => (isSwitch(flag) && flag.short) || []).join('');
+  const isNamed = ([key, flag]: NamedFlags[number]): boolean =>
+    new RegExp(`^(${longName(key, flag)}|-[${switches}]*${flag.short ?? '(?!)'})(=|$)`).test(word);
+  return flags.find(isNamed);
+}
+
+function optionFor(key: string, flag: Flag): Option {
+  if (isSwitch(flag)) return new Option(flagTerm(key, flag));
+  const name = longName(key, flag);
+  const option = new Option(flag.joined === true ? `${name} [${flag.value}]` : flagTerm(key, flag));
+  option.argParser((value, before: unknown) => {
+    if (flag.repeatable === true) return [...((before ?? []) as string[]), value];
+    if (before === undefined || before === value) return value;
+    throw new UsageError(`${name} is given two values`, { hint: 'leave one of them out' });
+  });
+  return option;
+}
+
+/** Another tool takes fields after `--json`, as in `gh pr list --json number`: here the first of them is an argument too many. */
+function unexpectedWord(word: string, { spec, path, words }: NamedCommand, cause: CommanderError) {
+  const isFieldOfJson = 'fields' in spec.flags && words[words.indexOf(word) - 1] === '--json';
+  const fieldsHint = isFieldOfJson ? `fields are named by --fields: --json --fields ${word}` : undefined;
+  return new UsageError(`unexpected argument '${word}'`, {
+    hint: fieldsHint ?? hintForForeignName(word, path, spec.subcommands) ?? seeHelp(path),
+    cause,
+  });
+}
+
+function usageError(cause: CommanderError, path: string, flags: NamedFlags): UsageError {
+  const message = cause.message.replace(/^error: /, '');
+  const [, unknown = ''] = /^unknown option '(--[^'=]+)/.exec(message) ?? [];
+  const names = [...flags.map(([key, flag]) => longName(key, flag)), '--help', '--version'];
+  return new UsageError(
+    message.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing'),
+    { hint: didYouMean(unknown, names) ?? seeHelp(path), cause },
+  );
+}
+
+/**
+ * Splits words into the name of a command, which is the first word that is neither a global flag nor its value, and the other
+ * words: global flags stand before or after the name. Throws a `UsageError` for any other flag before it.
+ */
+export function splitCommandName(typed: readonly string[]): {
+  readonly name: string | undefined;
+  readonly words: readonly string[];
+} {
+  for (let i = 0; i < typed.length; i += 1) {
+    const word = typed[i] ?? '';
+    if (!word.startsWith('-')) return { name: word, words: typed.toSpliced(i, 1) };
+    if (isFollowedByValue(word)) i += 1;
+  }
+  return { name: undefined, words: typed };
+}
+
+/** Whether the word after this global flag is its value. Throws a `UsageError` for any other flag. */
+function isFollowedByValue(word: string): boolean {
+  const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
+  const [, flag] = flagNamedBy(word, flags) ?? [];
+  if (flag === undefined) {
+    const names = flags.map(([key, candidate]) => longName(key, candidate));
+    const hint = "the flags of a command stand after its name; see 'leads --help'";
+    throw new UsageError(`unknown option '${word}'`, {
+      hint: didYouMean(word.replace(/=.*/, ''), names) ?? hint,
+    });
+  }
+  return !isSwitch(flag) && !word.includes('=');
+}
+
+export const seeHelp = (path: string): string => `see 'leads ${path === '' ? '' : `${path} `}--help'`;
+
+/** Names by which other tools call what our commands do. */
+const namesElsewhere = new Map([
+  ['version', '--version'],
+  ['ls', 'list'],
+  ['replay', 'inbox retry'],
+  ['resend', 'inbox retry'],
+  ['trigger', 'send'],
+  ['auth', 'login'],
+  ['logs', 'inbox list'],
+  ['events', 'inbox list'],
+  ['delete', 'inbox erase'],
+  ['rm', 'remove'],
+]);
+
+/**
+ * The hint that says how a command which another tool calls `name` is called here, below the command `path`, whose subcommands are
+ * `children`. Undefined for a name that no other tool has, or one that is found below another command.
+ */
+export function hintForForeignName(
+  name: string,
+  path: string,
+  children: readonly { readonly name: string }[],
+): string | undefined {
+  const nameHere = namesElsewhere.get(name)?.replace(path === '' ? '' : `${path} `, '');
+  const isBelowPath = children.some((child) => nameHere?.split(' ')[0] === child.name);
+  if (nameHere === undefined || (!isBelowPath && nameHere !== '--version')) return undefined;
+  return `it is 'leads ${path === '' ? '' : `${path} `}${nameHere}' here`;
+}

@@ -13,7 +13,11 @@ export const commands: readonly ListedCommand[] = [
       'store an API key and check it; logout removes it',
       () => import('./commands/login/command.ts'),
     ],
-    ['logout', 'remove the stored API key', () => import('./commands/logout/command.ts')],
+    [
+      'logout',
+      'remove the stored API key',
+      async () => ({ default: (await import('./commands/login/command.ts')).logout }),
+    ],
     ['config', 'show and change settings', () => import('./commands/config/command.ts')],
     ['doctor', 'is everything in order, here and there?', () => import('./commands/doctor/command.ts')],
   ]),

@@ -50,8 +50,7 @@ function faultOf({ from, to, typeOnly, outside }: Import): string | undefined {
   if (to.startsWith(page) && !from.startsWith(page)) return `${arrow}: only for the page`;
   if (outside) {
     if (pureFolders.includes(folder(from)) && impure.test(to)) return `${arrow}: must stay pure`;
-    if (to === 'commander' && !typeOnly && from !== 'commands/flags/parse-words.ts')
-      return `${arrow}: not for commander`;
+    if (to === 'commander' && !typeOnly && from !== 'parse-argv.ts') return `${arrow}: not for commander`;
     return undefined;
   }
   if (tier(to) === -1) return `${arrow}: a folder without a tier`;

@@ -19,10 +19,8 @@ import { requestParamsOf } from '../../service/pagers/request-params.ts';
 import { leadPlaceOf } from '../flags/delivery-flags.ts';
 import { pointInTime } from '../flags/flag-values.ts';
 import { isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
-import { resolveFilter } from '../flags/resolve-filter.ts';
-import { resolveInbox } from '../flags/resolve-inbox.ts';
-import { openOnceThere } from '../flags/wait-for-database.ts';
-import { rejectMissing } from '../inbox/with-inbox.ts';
+import { resolveFilter } from '../flags/shared-flags.ts';
+import { openOnceThere, rejectMissing, resolveInbox } from '../flags/resolve-inbox.ts';
 import type { AuditCommandOptions } from './command.ts';
 import { openRepair, repairFindings, type RepairPlan } from './repair.ts';
 import {

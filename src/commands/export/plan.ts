@@ -7,7 +7,7 @@ import type { WriterOptions } from '../../output/records/record-types.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { Service } from '../../service/client/service.ts';
 import type { LeadQuery, ListingOptions } from '../../service/listing-types.ts';
-import { resolveFilter } from '../flags/resolve-filter.ts';
+import { resolveFilter } from '../flags/shared-flags.ts';
 import { type Bookmark, IncrementalWindow, readBookmark } from './bookmark.ts';
 import type { Totals } from './checkpoint.ts';
 import type { ExportOptions } from './command.ts';

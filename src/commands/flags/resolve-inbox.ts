@@ -1,12 +1,20 @@
 import { resolve } from 'node:path';
+import { ownInbox } from '../../config/directories.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, noteText, type Problem, UsageError } from '../../errors.ts';
-import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import { shellWord } from '../../front.ts';
-import type { InboxFlags } from './shared-flags.ts';
-import { ownInbox } from '../../config/directories.ts';
+import type { Inbox, InboxReader } from '../../inbox/inbox.ts';
+import {
+  type InboxLocation,
+  type InboxOptions,
+  missingInbox,
+  openInbox,
+  openInboxReader,
+} from '../../inbox/open-inbox.ts';
+import { DatabaseUnavailableError } from '../../inbox/postgres/database-errors.ts';
 import { readSecrets } from './flag-values.ts';
+import type { InboxFlags } from './shared-flags.ts';
 
 type InboxContext = Pick<Context, 'env' | 'platform' | 'paths' | 'stdin' | 'messages'>;
 
@@ -77,4 +85,128 @@ async function urlOfFile(file: string, context: Pick<Context, 'stdin'>): Promise
   throw new ConfigError(
     `--inbox: ${file === '-' ? 'stdin' : file} does not hold a URL such as postgres://HOST/DATABASE`,
   );
+}
+
+/**
+ * Reads the inbox and closes it. If it is missing, it returns undefined after `onMissing`, which gets a clause that says so. Without
+ * that it throws a `ConfigError` for an inbox that a person named, and otherwise says that nothing was received.
+ */
+export async function withInboxReader<T>(
+  flags: InboxFlags,
+  context: Context,
+  use: (inbox: InboxReader) => Promise<T>,
+  onMissing?: (missing: string) => void,
+): Promise<T | undefined> {
+  const location = await existingLocation(flags, context, onMissing);
+  if (location === undefined) return undefined;
+  return useAndClose(await openInboxReader({ location, clock: context.clock }), use);
+}
+
+/** The same for a command that writes. */
+export async function withInbox<T>(
+  flags: InboxFlags,
+  context: Context,
+  use: (inbox: Inbox) => Promise<T>,
+  inboxOptions: Partial<InboxOptions> = {},
+): Promise<T | undefined> {
+  const location = await existingLocation(flags, context);
+  if (location === undefined) return undefined;
+  return useAndClose(await openInbox({ location, clock: context.clock, ...inboxOptions }), use);
+}
+
+async function existingLocation(
+  flags: InboxFlags,
+  context: Context,
+  onMissing?: (missing: string) => void,
+): Promise<InboxOptions['location'] | undefined> {
+  const location = await resolveInbox(flags, await context.settings(), context);
+  const missing = missingInbox(location);
+  if (missing === undefined) return location;
+  if (onMissing !== undefined) onMissing(missing);
+  else if (isInboxNamed(flags, context.env)) throw missingError(missing);
+  else context.messages.say(`nothing was received yet: ${missing}`);
+  return undefined;
+}
+
+const missingError = (missing: string, hint = "'leads listen' makes it"): ConfigError =>
+  new ConfigError(missing, { hint });
+
+export function rejectMissing(location: InboxLocation, hint?: string): void {
+  const missing = missingInbox(location);
+  if (missing !== undefined) throw missingError(missing, hint);
+}
+
+async function useAndClose<Opened extends InboxReader, T>(
+  inbox: Opened,
+  use: (inbox: Opened) => Promise<T>,
+): Promise<T> {
+  try {
+    return await use(inbox);
+  } finally {
+    await inbox.close();
+  }
+}
+
+/** The pause between two tries doubles up to the longest, so that a receiver is ready within seconds of its database. */
+const firstPauseMs = 250;
+const longestPauseMs = 2000;
+
+type Warn = (warning: Problem) => void;
+
+/**
+ * The work of a command while it waits for its database. `message` completes the message that it waits; `begin` starts the work,
+ * which may ask why the database is not there, and resolves to the function that ends it.
+ */
+interface Meanwhile {
+  readonly message: string;
+  readonly begin: (whyNot: () => Promise<string>) => Promise<() => Promise<void>>;
+}
+
+/**
+ * Opens an inbox whose database may be started later, and waits for it unless its URL says `wait=0`. Until the inbox is open, a
+ * warning is printed once, however often opening is tried. Throws a failure that waiting cannot mend, and the signal's reason.
+ */
+export async function openOnceThere<T extends { close(): Promise<void> }>(
+  location: InboxLocation,
+  open: (warn: Warn) => Promise<T>,
+  { clock, messages, signal }: Pick<Context, 'clock' | 'messages' | 'signal'>,
+  meanwhile?: Meanwhile,
+): Promise<T> {
+  const warn: Warn = (warning) => messages.warn(noteText(warning));
+  if (typeof location === 'string' || !location.url.isWaitedFor) return open(warn);
+  const printedKinds = new Set<string>();
+  let isOpen = false;
+  const tryOpening = (): Promise<T | DatabaseUnavailableError> =>
+    open((warning) => {
+      if (isOpen || !printedKinds.has(warning.kind)) warn(warning);
+      printedKinds.add(warning.kind);
+    }).catch(returnUnavailable);
+  let result = await tryOpening();
+  if (result instanceof DatabaseUnavailableError) {
+    let why = result;
+    messages.warn(`waits for the database${meanwhile?.message ?? ''}: ${why.message}`);
+    const endMeanwhile = await meanwhile?.begin(() => Promise.resolve(why.message));
+    try {
+      let pauseMs = firstPauseMs;
+      while (result instanceof DatabaseUnavailableError) {
+        why = result;
+        await clock.sleep(pauseMs, signal);
+        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+        result = await tryOpening();
+      }
+      messages.say('the database answers');
+    } finally {
+      await endMeanwhile?.().catch(async (error: unknown) => {
+        if (!(result instanceof DatabaseUnavailableError)) await result.close();
+        throw error;
+      });
+    }
+  }
+  isOpen = true;
+  return result;
+}
+
+function returnUnavailable(error: unknown): DatabaseUnavailableError {
+  if (error instanceof DatabaseUnavailableError) return error;
+  throw error;
 }

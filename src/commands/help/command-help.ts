@@ -11,8 +11,7 @@ import {
   type ValueFlag,
 } from '../flags/flag.ts';
 import { wrap } from '../../output/terminal/terminal.ts';
-import { type Row, shellLines, twoColumns } from './layout.ts';
-import { globalFlagLines } from './root-help.ts';
+import { globalFlagLines, type Row, shellLines, twoColumns } from './root-help.ts';
 
 interface Section {
   readonly title: string;

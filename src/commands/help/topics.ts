@@ -3,8 +3,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { handshakes, presets, vendorSecrets } from '../../webhook/vendor-presets.ts';
 import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 import { wrap } from '../../output/terminal/terminal.ts';
-import { type Row, shellLines, twoColumns } from './layout.ts';
-import type { TopicName } from './root-help.ts';
+import { type Row, shellLines, type TopicName, twoColumns } from './root-help.ts';
 
 interface Topic {
   readonly about: string;

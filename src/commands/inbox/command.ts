@@ -106,7 +106,7 @@ export default commandGroup({
       exits: { 6: '' },
       output: [{ what: 'one for each delivery', fields: summaryFields }],
       examples: ['leads inbox list', 'leads inbox list --verdict rejected --since 1h --json'],
-      load: () => import('./list.ts'),
+      load: async () => ({ run: (await import('./read-inbox.ts')).listDeliveries }),
     }),
     command({
       name: 'show',
@@ -123,7 +123,7 @@ export default commandGroup({
         },
       ],
       examples: ['leads inbox show lead_123', 'leads inbox show 17 --raw > body.json'],
-      load: () => import('./show.ts'),
+      load: async () => ({ run: (await import('./read-inbox.ts')).showDeliveries }),
     }),
     command({
       name: 'export',
@@ -133,7 +133,7 @@ export default commandGroup({
       exits: { 6: '' },
       output: [leadRecord],
       examples: ['leads inbox export > leads.ndjson', 'leads inbox export --since today --format csv'],
-      load: () => import('./export.ts'),
+      load: async () => ({ run: (await import('./read-inbox.ts')).exportLeads }),
     }),
     command({
       name: 'retry',

@@ -8,7 +8,7 @@ import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { InboxEraseOptions } from './command.ts';
-import { withInbox, withInboxReader } from './with-inbox.ts';
+import { withInbox, withInboxReader } from '../flags/resolve-inbox.ts';
 
 /** A number with fewer digits would match too many texts. */
 const leastDigits = 5;

@@ -4,9 +4,8 @@ import { checkServer } from '../../inbox/postgres/check-server.ts';
 import { createSchema, isInbox, schemaStatements } from '../../inbox/postgres/database-schema.ts';
 import { withSession } from '../../inbox/postgres/open-session.ts';
 import { write } from '../../output/stdout.ts';
-import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { resolveInbox, withInbox } from '../flags/resolve-inbox.ts';
 import type { InboxMigrateOptions, InboxPruneOptions } from './command.ts';
-import { withInbox } from './with-inbox.ts';
 
 /** Makes the schema of an inbox in PostgreSQL; with `--print`, prints the SQL that makes it. */
 export async function migrateInbox(options: InboxMigrateOptions, context: Context): Promise<Outcome> {

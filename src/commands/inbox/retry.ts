@@ -17,9 +17,9 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { authorityFor } from '../../tls/local-authority.ts';
-import { objectWriter } from './delivery-json.ts';
+import { objectWriter } from './read-inbox.ts';
 import type { InboxRetryOptions } from './command.ts';
-import { withInbox } from './with-inbox.ts';
+import { withInbox } from '../flags/resolve-inbox.ts';
 
 /**
  * Without `--to`, makes leads due, and the receivers that run deliver them. With it, delivers them from here: with `--pending` in

@@ -11,11 +11,9 @@ import { openInspectServer } from '../../inspect/open-inspect-server.ts';
 import { Replayer, replayTarget } from '../../inspect/replayer.ts';
 import { claimMsFor } from '../../receiver/forward-worker.ts';
 import type { Signer } from '../../sender/sign-request.ts';
-import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { openOnceThere, rejectMissing, resolveInbox } from '../flags/resolve-inbox.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/delivery-target.ts';
-import { rejectMissing } from '../inbox/with-inbox.ts';
-import { openOnceThere } from '../flags/wait-for-database.ts';
 import type { InspectOptions } from './command.ts';
 
 export async function run(options: InspectOptions, context: Context): Promise<Outcome> {

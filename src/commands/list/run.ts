@@ -8,7 +8,7 @@ import { listLeads } from '../../service/listing.ts';
 import { IncompleteError, type LeadQuery } from '../../service/listing-types.ts';
 import type { Unproven } from '../../service/pagers/pager.ts';
 import { outliveOutages } from '../flags/polling.ts';
-import { resolveFilter } from '../flags/resolve-filter.ts';
+import { resolveFilter } from '../flags/shared-flags.ts';
 import type { ListOptions } from './command.ts';
 import { leadPrinter } from './lead-printer.ts';
 

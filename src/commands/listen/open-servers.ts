@@ -7,9 +7,9 @@ import type { MetricFamily } from '../../output/openmetrics.ts';
 import { openAdminServer, readiness } from '../../receiver/admin-server.ts';
 import { backlogCache, backlogFamilies, inboxUp } from '../../receiver/backlog-metrics.ts';
 import type { Receiver } from '../../receiver/receiver.ts';
-import { certificateFiles, certificateFor, renewOwnCertificate } from './certificate.ts';
+import { certificateFiles, certificateFor, renewOwnCertificate } from './renewed-files.ts';
 import type { ListenOptions } from './command.ts';
-import type { Listening } from './print-events.ts';
+import type { Listening } from './print.ts';
 import type { ListenSession } from './session.ts';
 import { onAbort } from './stop-condition.ts';
 

@@ -18,3 +18,10 @@ export default command({
   examples: ['leads login --base-url https://api.example.com', 'leads login --api-key-file key.txt'],
   load: () => import('./run.ts'),
 });
+
+export const logout = command({
+  name: 'logout',
+  summary: 'remove the stored API key',
+  examples: ['leads logout', 'leads logout --profile staging'],
+  load: async () => ({ run: (await import('./run.ts')).removeKey }),
+});

@@ -5,7 +5,7 @@ import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
-import { withInboxReader } from '../inbox/with-inbox.ts';
+import { withInboxReader } from '../flags/resolve-inbox.ts';
 
 interface FindOptions extends InboxFlags {
   readonly acceptIncomplete: boolean;

@@ -16,8 +16,8 @@ import { statusFields } from '../../service/pagers/names.ts';
 import { type Facet, LeadCounts, type LeadGrouping } from '../../stats/lead-counts.ts';
 import { ReceiptCounts, type ReceiptFigures } from '../../stats/receipt-counts.ts';
 import { unprovenHandler } from '../flags/polling.ts';
-import { resolveFilter } from '../flags/resolve-filter.ts';
-import { withInboxReader } from '../inbox/with-inbox.ts';
+import { resolveFilter } from '../flags/shared-flags.ts';
+import { withInboxReader } from '../flags/resolve-inbox.ts';
 import { ownInbox, type StatsOptions } from './command.ts';
 
 interface StatsPlan extends LeadGrouping {

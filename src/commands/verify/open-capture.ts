@@ -9,7 +9,7 @@ import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { maxRejectedBody } from '../../inbox/store-options.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
-import { withInboxReader } from '../inbox/with-inbox.ts';
+import { withInboxReader } from '../flags/resolve-inbox.ts';
 import type { VerifyOptions } from './command.ts';
 
 /** Throws a `UsageError` where nothing names a capture and stdin is a terminal, or gives a secret. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openOnceThere } from '../../../src/commands/flags/wait-for-database.ts';
+import { openOnceThere } from '../../../src/commands/flags/resolve-inbox.ts';
 import type { Context } from '../../../src/context.ts';
 import type { InboxLocation } from '../../../src/inbox/open-inbox.ts';
 import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-errors.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shellLines } from '../../../src/commands/help/layout.ts';
+import { shellLines } from '../../../src/commands/help/root-help.ts';
 import { wrap } from '../../../src/output/terminal/terminal.ts';
 
 it('breaks a command line so that it still runs as printed', () => {
