@@ -31,6 +31,18 @@ export const commandLine: Front = {
   learning: "'leads doctor --learn' looks for how the service pages",
 };
 
+/** `leads config get` does not show a base URL that is typed or in the environment: hints name where that came from. */
+export function commandLineFor(
+  isUrlTyped: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): Front {
+  const urlSource = isUrlTyped ? '--base-url' : env['LEADS_BASE_URL'] && 'LEADS_BASE_URL';
+  return {
+    ...commandLine,
+    get: (setting) => (setting === 'base-url' && urlSource) || commandLine.get(setting),
+  };
+}
+
 /** Returns `pageSize` for `page-size`, as the configuration file and the command line spell it. */
 export const camelCase = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());

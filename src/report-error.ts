@@ -1,6 +1,6 @@
 import { ConfigError, describeProblem, InterruptedError, LeadsError, messageOf } from './errors.ts';
 import { bugHint, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { commandLine, type Front } from './front.ts';
+import { commandLineFor } from './front.ts';
 import type { Host } from './host.ts';
 import { escapeJson, sanitize } from './output/terminal/terminal.ts';
 
@@ -41,12 +41,9 @@ function withMemoryHint(thrown: unknown): unknown {
   });
 }
 
-/** A base URL of a flag or of the environment is not what `leads config get` shows: hints name where it came from. */
 function problemText({ message, details }: LeadsError, argv: readonly string[], env: Host['env']) {
-  const isTyped = argv.some((word) => word.startsWith('--base-url'));
-  const urlSource = isTyped ? '--base-url' : env['LEADS_BASE_URL'] && 'LEADS_BASE_URL';
-  const get: Front['get'] = (setting) => (setting === 'base-url' && urlSource) || commandLine.get(setting);
-  return describeProblem({ message, ...details }, { ...commandLine, get });
+  const isUrlTyped = argv.some((word) => word.startsWith('--base-url'));
+  return describeProblem({ message, ...details }, commandLineFor(isUrlTyped, env));
 }
 
 const bug = (thrown: unknown) => ({ message: `a bug in leads: ${messageOf(thrown)}`, hint: bugHint });

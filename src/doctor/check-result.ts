@@ -1,4 +1,5 @@
-import { describe, describeProblem, LeadsError, type Problem } from '../errors.ts';
+import { describeProblem, LeadsError, type Problem } from '../errors.ts';
+import type { Hint } from '../front.ts';
 
 export type CheckOutcome = 'pass' | 'warn' | 'fail' | 'skip';
 
@@ -7,17 +8,17 @@ export interface CheckResult {
   readonly name: string;
   readonly result: CheckOutcome;
   readonly detail: string;
-  readonly hint: string | undefined;
+  readonly hint: Hint | undefined;
 }
 
 /** The detail is a sentence, or a problem or an error that has its own hint; a check that passes needs none. */
 const resultWith =
   (result: CheckOutcome) =>
-  (name: string, detail: string | Problem | LeadsError, hint?: string): CheckResult => {
+  (name: string, detail: string | Problem | LeadsError, hint?: Hint): CheckResult => {
     if (typeof detail === 'string')
       return { name, result, detail, hint: result === 'pass' ? undefined : hint };
-    const description = detail instanceof LeadsError ? describe(detail) : describeProblem(detail);
-    return { name, result, detail: description.message, hint: description.hint };
+    const problem = detail instanceof LeadsError ? { message: detail.message, ...detail.details } : detail;
+    return { name, result, detail: describeProblem(problem).message, hint: problem.hint };
   };
 
 export const pass = resultWith('pass');

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { endpointOf, issuerOf, shakeHands } from '../check/endpoint.ts';
 import { DataError, KeyRejectedError, type LeadsError } from '../errors.ts';
+import type { Hint } from '../front.ts';
 import { unsafeConnection } from '../service/client/network-failure.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
@@ -31,7 +32,7 @@ export async function checkHostLookup({ baseUrl, proxy, signal }: Connection): P
     signal.throwIfAborted();
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === 'ENOTFOUND' ? 'there is no such host' : (code ?? message);
-    const hint = "check the base URL ('leads config get base-url') and this machine's DNS";
+    const hint: Hint = (front) => `check the base URL (${front.get('base-url')}) and this machine's DNS`;
     return fail(name, `${host} cannot be looked up: ${why}`, hint);
   }
 }

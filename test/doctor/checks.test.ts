@@ -105,10 +105,13 @@ describe('leads doctor', () => {
     expect(stdout).toMatch(/"service.clock","result":"skip"/);
   });
 
-  it('fails where nothing answers at the base URL', async () => {
-    const found = await diagnose({ url: `http://127.0.0.1:${await freePort()}` });
+  it.each([
+    ['LEADS_BASE_URL', []],
+    ['--base-url', ['--base-url', 'http://127.0.0.1:1']],
+  ])('fails where nothing answers at the base URL of %s, and names that', async (source, words) => {
+    const found = await diagnose({ url: `http://127.0.0.1:${await freePort()}` }, ...words);
     expect(found.exitCode).toBe(7);
-    expect(found.said('service.key')).toMatch(/^fail: .*refused/);
+    expect(found.said('service.key')).toMatch(new RegExp(`^fail: .*refused.*See ${source}$`, 's'));
   });
 
   it('fails where the answer holds no leads, and names the setting', async () => {

@@ -37,7 +37,7 @@ test.each([
 ])('an inbox that is not made yet, on storage with %j, is a %s', async (changes, result, detail, hint) => {
   const check = await checkInbox('/data/inbox.db', { ...storage, ...changes }, new FakeClock(0));
   expect(check).toMatchObject({ result, detail });
-  expect(check.hint ?? '').toContain(hint);
+  expect(String(check.hint ?? '')).toContain(hint);
 });
 
 test.each([

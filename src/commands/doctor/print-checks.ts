@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { commandLineFor, hintFor } from '../../front.ts';
 import type { CheckOutcome, CheckResult } from '../../doctor/check-result.ts';
 import type { LearntKey } from '../../doctor/learn/examination.ts';
 import { type Style, styleFor } from '../../output/report.ts';
@@ -30,22 +31,35 @@ type PrinterContext = Pick<Context, 'stdout' | 'env' | 'globals'>;
 export const printerFor = async (format: string, context: PrinterContext): Promise<Printer> =>
   format === 'json' ? jsonPrinter(context) : textPrinter(await styleFor(context), context);
 
-const jsonPrinter = ({ stdout }: PrinterContext) => ({
+const hintText = ({ hint }: CheckResult, { env, globals }: PrinterContext): string | undefined =>
+  hintFor(hint, commandLineFor(globals.baseUrl !== undefined, env));
+
+const jsonPrinter = (context: PrinterContext) => ({
   async printResults(groups: readonly CheckGroup[], learnt: readonly LearntChange[]) {
-    for (const { hint = null, ...check } of groups.flatMap(({ checks }) => checks))
-      await writeJson(stdout, { type: 'check', ...check, hint });
+    for (const check of groups.flatMap(({ checks }) => checks))
+      await writeJson(context.stdout, { type: 'check', ...check, hint: hintText(check, context) ?? null });
     for (const { key, value, evidence, old } of learnt)
-      await writeJson(stdout, { type: 'learnt', key, value, evidence, ...(old !== undefined && { old }) });
+      await writeJson(context.stdout, {
+        type: 'learnt',
+        key,
+        value,
+        evidence,
+        ...(old !== undefined && { old }),
+      });
   },
-  printSummary: (summary: Summary) => writeJson(stdout, { type: 'summary', ...summary }),
+  printSummary: (summary: Summary) => writeJson(context.stdout, { type: 'summary', ...summary }),
 });
 
 /** For people: a line for each check, and its hint below it; under `--quiet` nothing that is in order. */
-const textPrinter = (style: Style, { stdout, globals: { quiet } }: PrinterContext): Printer => ({
+const textPrinter = (style: Style, context: PrinterContext): Printer => ({
   async printResults(groups, learnt) {
+    const {
+      stdout,
+      globals: { quiet },
+    } = context;
     const sections = (quiet ? onlyProblems(groups) : groups).map(({ title, checks }) => [
       style.colours.bold(sanitize(title)),
-      ...joinSkippedAlike(checks).flatMap((alike) => checkLines(alike, style)),
+      ...joinSkippedAlike(checks).flatMap((alike) => checkLines(alike, hintText(alike[0], context), style)),
     ]);
     if (learnt.length > 0)
       sections.push([
@@ -55,6 +69,10 @@ const textPrinter = (style: Style, { stdout, globals: { quiet } }: PrinterContex
     await write(stdout, sections.map((lines) => `${lines.join('\n')}\n\n`).join(''));
   },
   async printSummary(summary) {
+    const {
+      stdout,
+      globals: { quiet },
+    } = context;
     if (!quiet || summary.warn + summary.fail > 0) await write(stdout, summaryText(summary, style));
   },
 });
@@ -84,8 +102,12 @@ function joinSkippedAlike(checks: readonly CheckResult[]): ChecksAlike[] {
 const nameWidth = 12;
 
 /** `✓ tls          TLSv1.3, …`, or `- dns, tls: …` for checks that are drawn as one. */
-function checkLines(alike: ChecksAlike, { colours, marks, width }: Style): string[] {
-  const [{ result, detail, hint }] = alike;
+function checkLines(
+  alike: ChecksAlike,
+  hint: string | undefined,
+  { colours, marks, width }: Style,
+): string[] {
+  const [{ result, detail }] = alike;
   const paint = { pass: colours.green, warn: colours.yellow, fail: colours.red, skip: colours.dim };
   const names = alike.map(({ name }) => name.slice(name.indexOf('.') + 1)).join(', ');
   const isAlone = alike.length === 1;
