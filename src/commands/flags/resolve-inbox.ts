@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { ownInbox } from '../../config/directories.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, noteText, type Problem, UsageError } from '../../errors.ts';
+import { ConfigError, LeadNotFoundError, noteText, type Problem, UsageError } from '../../errors.ts';
 import { shellWord } from '../../front.ts';
 import type { Inbox, InboxReader } from '../../inbox/inbox.ts';
 import {
@@ -87,17 +87,29 @@ async function urlOfFile(file: string, context: Pick<Context, 'stdin'>): Promise
   );
 }
 
+interface Missing {
+  /** Gets the sentence that nothing was received yet, which is said by default. It may throw. */
+  readonly ifNoneYet?: (message: string) => void;
+}
+
+/** For a command that looks for a certain lead. */
+export const failIfNoneYet: Missing = {
+  ifNoneYet(message) {
+    throw new LeadNotFoundError(message, { hint: listenMakesIt });
+  },
+};
+
 /**
- * Reads the inbox and closes it. If it is missing, it returns undefined after `onMissing`, which gets a clause that says so. Without
- * that it throws a `ConfigError` for an inbox that a person named, and otherwise says that nothing was received.
+ * Reads the inbox and closes it. Throws a `ConfigError` if it is missing and a person named it. Returns undefined if it is the
+ * profile's own, and was not made yet.
  */
 export async function withInboxReader<T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: InboxReader) => Promise<T>,
-  onMissing?: (missing: string) => void,
+  { ifNoneYet }: Missing = {},
 ): Promise<T | undefined> {
-  const location = await existingLocation(flags, context, onMissing);
+  const location = await existingLocation(flags, context, ifNoneYet);
   if (location === undefined) return undefined;
   return useAndClose(await openInboxReader({ location, clock: context.clock }), use);
 }
@@ -107,9 +119,9 @@ export async function withInbox<T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: Inbox) => Promise<T>,
-  inboxOptions: Partial<InboxOptions> = {},
+  { ifNoneYet, ...inboxOptions }: Partial<InboxOptions> & Missing = {},
 ): Promise<T | undefined> {
-  const location = await existingLocation(flags, context);
+  const location = await existingLocation(flags, context, ifNoneYet);
   if (location === undefined) return undefined;
   return useAndClose(await openInbox({ location, clock: context.clock, ...inboxOptions }), use);
 }
@@ -117,18 +129,19 @@ export async function withInbox<T>(
 async function existingLocation(
   flags: InboxFlags,
   context: Context,
-  onMissing?: (missing: string) => void,
-): Promise<InboxOptions['location'] | undefined> {
+  ifNoneYet: (message: string) => void = context.messages.say,
+): Promise<InboxLocation | undefined> {
   const location = await resolveInbox(flags, await context.settings(), context);
   const missing = missingInbox(location);
   if (missing === undefined) return location;
-  if (onMissing !== undefined) onMissing(missing);
-  else if (isInboxNamed(flags, context.env)) throw missingError(missing);
-  else context.messages.say(`nothing was received yet: ${missing}`);
+  if (isInboxNamed(flags, context.env)) throw missingError(missing);
+  ifNoneYet(`nothing was received yet: ${missing}`);
   return undefined;
 }
 
-const missingError = (missing: string, hint = "'leads listen' makes it"): ConfigError =>
+const listenMakesIt = "'leads listen' makes it";
+
+const missingError = (missing: string, hint = listenMakesIt): ConfigError =>
   new ConfigError(missing, { hint });
 
 export function rejectMissing(location: InboxLocation, hint?: string): void {

@@ -89,7 +89,7 @@ const eraseFlags = {
 
 export type InboxEraseOptions = OptionsOf<typeof eraseFlags>;
 
-const summaryFields = members(
+export const summaryFields = members(
   'number receivedAt verdict reason detail status leadId attempt source remote method path bytes differs',
 );
 

@@ -3,12 +3,12 @@ import type { Context, Outcome } from '../../context.ts';
 import { describeProblem, LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
 import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/find-person.ts';
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
-import type { Erased, InboxReader } from '../../inbox/inbox.ts';
+import type { Erased, Inbox, InboxReader } from '../../inbox/inbox.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { InboxEraseOptions } from './command.ts';
-import { withInbox, withInboxReader } from '../flags/resolve-inbox.ts';
+import { failIfNoneYet, withInbox, withInboxReader } from '../flags/resolve-inbox.ts';
 
 /** A number with fewer digits would match too many texts. */
 const leastDigits = 5;
@@ -29,11 +29,12 @@ export async function run(options: InboxEraseOptions, context: Context): Promise
     if (isDryRun || needsConfirmation) announceMatches(matches, context);
     return matches;
   };
-  let matches: FoundPerson | undefined;
+  let matches: FoundPerson = { leads: [], rejected: [], mentionedIn: [], wasErased: false };
   let erased: Erased | undefined;
-  if (isDryRun) matches = await withInboxReader(options, context, find);
+  const missing = person === undefined ? { ifNoneYet: () => undefined } : failIfNoneYet;
+  if (isDryRun) matches = (await withInboxReader(options, context, find, missing)) ?? matches;
   else {
-    erased = await withInbox(options, context, async (inbox) => {
+    const findAndErase = async (inbox: Inbox): Promise<Erased> => {
       matches = await find(inbox);
       if (needsConfirmation && sizeOf(matches) > 0) await confirm(context);
       context.signal.throwIfAborted();
@@ -42,11 +43,11 @@ export async function run(options: InboxEraseOptions, context: Context): Promise
         leadIds: person?.by === 'id' ? [person.value] : matches.leads.map(({ leadId }) => leadId),
         rejected: matches.rejected.map(({ seq }) => seq),
       });
-    });
+    };
+    erased = await withInbox(options, context, findAndErase, missing);
   }
   if (format === 'json') await printJson(matches, erased, context);
-  if (matches !== undefined && erased !== undefined) sayErased(matches, erased, context);
-  if (matches === undefined) return person === undefined ? 'done' : 'problems';
+  if (erased !== undefined) sayErased(matches, erased, context);
   return outcomeOf(matches, person, context);
 }
 
@@ -155,13 +156,12 @@ const placesOf = (erased: Erased | undefined): readonly string[] => [
   ...(erased?.outOfReach ?? []),
 ];
 
-/** Prints one document. `erased` is undefined for a dry run, `matches` where there is no inbox. */
+/** Prints one document. `erased` is undefined for a dry run. */
 async function printJson(
-  matches: FoundPerson | undefined,
+  { leads, rejected, mentionedIn, wasErased }: FoundPerson,
   erased: Erased | undefined,
   { stdout }: Context,
 ): Promise<void> {
-  const { leads = [], rejected = [], mentionedIn = [], wasErased = false } = matches ?? {};
   await writeJson(stdout, {
     dryRun: erased === undefined,
     leads: leads.map(({ leadId, deliveries, receivedAt, isWaiting }) => {

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context, Outcome } from '../../context.ts';
-import { LeadNotFoundError } from '../../errors.ts';
 import type { Output } from '../../host.ts';
 import type { Forward, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { compact, utf8 } from '../../json/bytes.ts';
@@ -11,18 +10,25 @@ import { write } from '../../output/stdout.ts';
 import { type FitOptions, writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
+import { noDeliveryOfLead } from '../../receiver/errors.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { formatInstant } from '../../time/zone.ts';
-import { withInboxReader } from '../flags/resolve-inbox.ts';
+import { failIfNoneYet, withInboxReader } from '../flags/resolve-inbox.ts';
 import { resolveWindow } from '../flags/shared-flags.ts';
-import type { InboxExportOptions, InboxListOptions, InboxShowOptions } from './command.ts';
+import {
+  type InboxExportOptions,
+  type InboxListOptions,
+  type InboxShowOptions,
+  summaryFields,
+} from './command.ts';
 
 export async function listDeliveries(options: InboxListOptions, context: Context): Promise<Outcome> {
   const { verdict, limit, format, zone = 'UTC' } = options;
   const { messages } = context;
   const { since, until } = resolveWindow(options, context.clock.now(), messages);
   const query = { verdicts: verdict.length === 0 ? undefined : verdict, since, until };
-  const records = format === 'table' ? undefined : await objectWriter(format, context.stdout, summaryColumns);
+  const records =
+    format === 'table' ? undefined : await objectWriter(format, context.stdout, [...summaryFields]);
   const rows: string[][] = [];
   const list = await withInboxReader(options, context, async (inbox) => {
     let count = 0;
@@ -88,21 +94,20 @@ export async function showDeliveries(options: InboxShowOptions, context: Context
   const deliveries: StoredDelivery[] = [];
   let forwards: readonly Forward[] = [];
   let dropped = 0;
-  const isThere = await withInboxReader(options, context, async (inbox) => {
+  const find = async (inbox: InboxReader): Promise<void> => {
     for await (const delivery of inbox.list({ leadId: id })) deliveries.unshift(delivery);
     // A number that is no lead's id is one of the list.
     if (deliveries.length === 0 && /^\d{1,15}$/.test(id)) {
       for await (const delivery of inbox.list({ seq: Number(id) })) deliveries.push(delivery);
     }
     const leadId = deliveries[0]?.leadId;
-    if (leadId === undefined) return true;
+    if (leadId === undefined) return;
     forwards = (await inbox.forwards([leadId])).get(leadId) ?? [];
     dropped = await countDropped(inbox, leadId);
-    return true;
-  });
-  if (isThere === undefined) return 'problems';
+  };
+  await withInboxReader(options, context, find, failIfNoneYet);
   const [first] = deliveries;
-  if (first === undefined) throw new LeadNotFoundError(`the inbox has no delivery of the lead '${id}'`);
+  if (first === undefined) throw noDeliveryOfLead(id);
   if (options.raw) await write(context.stdout, first.body);
   else {
     const details = deliveries.map((delivery) => deliveryDetails(delivery, forwards));
@@ -178,14 +183,7 @@ export async function exportLeads(options: InboxExportOptions, context: Context)
 
 const isoText = (ms: number): string => new Date(ms).toISOString();
 
-/** All fields of a summary, in the order of the columns of CSV. */
-export const summaryColumns = Object.keys({
-  ...{ number: true, receivedAt: true, verdict: true, reason: true, detail: true, status: true },
-  ...{ leadId: true, attempt: true, source: true, remote: true, method: true, path: true },
-  ...{ bytes: true, differs: true },
-} satisfies Record<keyof ReturnType<typeof deliverySummary>, true>);
-
-export const deliverySummary = (delivery: StoredDelivery) => ({
+const deliverySummary = (delivery: StoredDelivery) => ({
   number: delivery.seq,
   receivedAt: isoText(delivery.receivedAt),
   verdict: delivery.verdict,
@@ -206,7 +204,7 @@ export const deliverySummary = (delivery: StoredDelivery) => ({
  * The same with headers and body, and the lead where it is only a part of the body; a body that is no text is in
  * `bodyBase64`. `forwards`: where the lead stands at its targets.
  */
-export function deliveryDetails(delivery: StoredDelivery, forwards: readonly Forward[]) {
+function deliveryDetails(delivery: StoredDelivery, forwards: readonly Forward[]) {
   const body = Buffer.from(delivery.body);
   return {
     ...deliverySummary(delivery),

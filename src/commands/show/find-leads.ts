@@ -1,11 +1,13 @@
 import type { Context } from '../../context.ts';
 import { LeadNotFoundError, LeadsError } from '../../errors.ts';
+import type { InboxReader } from '../../inbox/inbox.ts';
+import { missingInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
-import { withInboxReader } from '../flags/resolve-inbox.ts';
+import { resolveInbox } from '../flags/resolve-inbox.ts';
 
 interface FindOptions extends InboxFlags {
   readonly acceptIncomplete: boolean;
@@ -34,25 +36,30 @@ export async function findLeads(
   });
   const fromInbox = ids.filter((id) => !leads.has(id));
   if (fromInbox.length > 0) {
-    await withInboxReader(
-      options,
-      context,
-      async (inbox) => {
-        for (const leadId of fromInbox) {
-          // The oldest delivery comes last: its copy of the lead replaces those of later deliveries.
-          for await (const { verdict, body, place } of inbox.list({ leadId })) {
-            if (verdict !== 'rejected') leads.set(leadId, leadBytes(body, place));
-          }
-        }
-      },
-      () => undefined,
-    );
+    const location = await resolveInbox(options, await context.settings(), context);
+    if (missingInbox(location) === undefined) {
+      const inbox = await openInboxReader({ location, clock: context.clock });
+      await addFromInbox(leads, fromInbox, inbox).finally(() => inbox.close());
+    }
   }
   const absent = fromInbox.find((id) => !leads.has(id));
   if (absent === undefined) return { leads, fromInbox, failure };
   throw (
     failure ?? new LeadNotFoundError(`there is no lead '${absent}', neither in the service nor in the inbox`)
   );
+}
+
+async function addFromInbox(
+  leads: Map<string, Uint8Array>,
+  leadIds: readonly string[],
+  inbox: InboxReader,
+): Promise<void> {
+  for (const leadId of leadIds) {
+    // The oldest delivery comes last: its copy of the lead replaces those of later deliveries.
+    for await (const { verdict, body, place } of inbox.list({ leadId })) {
+      if (verdict !== 'rejected') leads.set(leadId, leadBytes(body, place));
+    }
+  }
 }
 
 /** The specification has no operation for one lead, so this walks the list until no lead is missing. */

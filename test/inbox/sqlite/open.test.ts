@@ -127,8 +127,13 @@ it.each(['list', 'export', 'show 1', 'prune --before 1d', 'retry 1', 'erase --id
       );
     }
     const own = await leads(argv);
-    expect(own.exitCode).toBe(/show|erase/.test(line) ? 7 : 0);
-    expect(own.stderr).toMatch(/^nothing was received yet: there is no inbox at .*inbox\.db\n$/);
+    const looksForOne = /show|erase/.test(line);
+    expect(own.exitCode).toBe(looksForOne ? 7 : 0);
+    const said = String.raw`nothing was received yet: there is no inbox at .*inbox\.db\n`;
+    const message = new RegExp(looksForOne ? `^error: ${said}hint: 'leads listen' makes it\n$` : `^${said}$`);
+    expect(own.stderr).toMatch(message);
+    const quiet = await leads([...argv, '-q']);
+    expect(quiet.stderr).toMatch(looksForOne ? message : /^$/);
   },
 );
 
