@@ -10,6 +10,14 @@ import { explainFailure } from '../../sender/explain-failure.ts';
 import { authorityFor, authorityPath } from '../../tls/local-authority.ts';
 import type { TrustOptions } from './delivery-flags.ts';
 
+/** Throws a `UsageError` for plain HTTP beyond this machine (specification, section 4.2: a webhook is HTTPS). */
+export function rejectPlainHttp({ protocol, hostname, origin }: URL, hint: string, label = ''): void {
+  if (protocol !== 'http:' || isLoopback(hostname)) return;
+  throw new UsageError(`${label}${origin} is plain HTTP: leads and credentials would travel unencrypted`, {
+    hint,
+  });
+}
+
 /**
  * A receiver that may be delivered to, and how to reach it: `isLocal` says that it is on this machine, and `caFile` is for `curl
  * --cacert`, undefined if curl's own authorities do.
@@ -17,8 +25,7 @@ import type { TrustOptions } from './delivery-flags.ts';
 export type ResolvedTarget = Awaited<ReturnType<typeof resolveTarget>>;
 
 /**
- * Throws a `UsageError` for plain HTTP beyond this machine (specification, section 4.2: a webhook is HTTPS) and for
- * `--insecure` there, and a `ConfigError` for a file of `--ca` that holds no certificate.
+ * Throws a `UsageError` for plain HTTP and for `--insecure` beyond this machine, and a `ConfigError` for a file of `--ca` that holds no certificate.
  */
 export async function resolveTarget(
   url: URL,
@@ -26,11 +33,7 @@ export async function resolveTarget(
   { paths, env }: Pick<Context, 'paths' | 'env'>,
 ) {
   const isLocal = isLoopback(url.hostname);
-  if (url.protocol === 'http:' && !isLocal) {
-    throw new UsageError(`${url.origin} is plain HTTP: leads and credentials would travel unencrypted`, {
-      hint: 'use https:// (plain http:// is for loopback addresses only)',
-    });
-  }
+  rejectPlainHttp(url, 'use https:// (plain http:// is for loopback addresses only)');
   if (insecure && !isLocal) {
     throw new UsageError(`--insecure is for this machine only, not for ${url.hostname}`, {
       hint: 'name the authority of its certificate with --ca FILE',

@@ -79,9 +79,7 @@ async function readScheme(text: string, where: string): Promise<WrittenScheme> {
 }
 
 const typedScheme = (text: string, where: string): Promise<WrittenScheme> =>
-  readScheme(text, where).catch((error: unknown) => {
-    throw asUsageError(error);
-  });
+  readScheme(text, where).catch(throwAsUsageError);
 
 /** `webhook.scheme` of the profile. */
 const storedScheme = async ({ webhookScheme: text }: Settings): Promise<WrittenScheme | undefined> =>
@@ -96,14 +94,16 @@ export async function storableScheme(text: string): Promise<string> {
   try {
     rejectUselessTolerance(schemeNamed(scheme.name, scheme.options), scheme);
   } catch (error) {
-    throw asUsageError(error);
+    throwAsUsageError(error);
   }
   return scheme.isName || isJson(text) ? text : resolve(text);
 }
 
 /** A fault in the value of a flag is wrong usage. */
-export const asUsageError = (error: unknown): unknown =>
-  error instanceof ConfigError ? new UsageError(error.message, { ...error.details, cause: error }) : error;
+export function throwAsUsageError(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error;
+  throw new UsageError(error.message, { ...error.details, cause: error });
+}
 
 function rejectUselessTolerance(scheme: Scheme, { options }: SchemeDefinition): void {
   if (options.toleranceMs === undefined || scheme.toleranceMs !== undefined) return;

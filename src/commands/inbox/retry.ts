@@ -1,9 +1,6 @@
-import { isLoopback } from '../../config/base-url.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError, messageOf } from '../../errors.ts';
 import type { Output } from '../../host.ts';
-import { proxyFor } from '../../http/client/proxy.ts';
-import { trustIn } from '../../http/client/trust.ts';
 import type { Inbox, StoredDelivery, TargetCount } from '../../inbox/inbox.ts';
 import { write } from '../../output/stdout.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -16,7 +13,7 @@ import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import { authorityFor } from '../../tls/local-authority.ts';
+import { resolveTarget } from '../flags/delivery-target.ts';
 import { objectWriter } from './read-inbox.ts';
 import type { InboxRetryOptions } from './command.ts';
 import { withInbox } from '../flags/resolve-inbox.ts';
@@ -26,7 +23,8 @@ import { withInbox } from '../flags/resolve-inbox.ts';
  * place of the forward that they wait for, with ids as a copy that changes nothing in the inbox.
  */
 export async function run(options: InboxRetryOptions, context: Context): Promise<Outcome> {
-  rejectUnclear(options);
+  const namesIds = options.id.length > 0;
+  if (options.pending === namesIds) throw new UsageError('give the ids of leads, or --pending');
   const printer = await retryPrinter(options.format, context.stdout);
   const outcome =
     options.to === undefined
@@ -34,14 +32,6 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
       : await deliverTo(options.to, options, printer, context);
   await printer.end();
   return outcome;
-}
-
-function rejectUnclear({ id, pending, to }: InboxRetryOptions): void {
-  const namesIds = id.length > 0;
-  if (pending === namesIds) throw new UsageError('give the ids of leads, or --pending');
-  if (to?.protocol === 'http:' && !isLoopback(to.hostname)) {
-    throw new UsageError('leads go over plain HTTP to this machine only', { hint: 'use https://' });
-  }
 }
 
 /** The ids that were named, or those of all leads that wait or are dead, oldest first. */
@@ -141,7 +131,12 @@ async function deliverTo(
   context: Context,
 ): Promise<Outcome> {
   const { timeoutMs } = await context.settings();
-  const target = await openTarget(to, timeoutMs, context);
+  const { url, trust, proxy } = await resolveTarget(to, {}, context);
+  const { clock, signal } = context;
+  // The inbox does not keep which scheme verified a delivery.
+  const scheme = undefined;
+  const now = (): number => clock.now();
+  const target = forwardTarget({ url, scheme, proxy, timeoutMs, trust, now, signal });
   const retried: Retried[] = [];
   const store = { targets: [target.name], claimMs: claimMsFor(timeoutMs) };
   const deliverFrom = async (inbox: Inbox): Promise<readonly TargetCount[]> => {
@@ -158,15 +153,6 @@ async function deliverTo(
     await target.close?.();
   }
   return retried.every(({ ok }) => ok) ? 'done' : 'problems';
-}
-
-async function openTarget(url: URL, timeoutMs: number, context: Context): Promise<Target> {
-  const { clock, env, paths, signal } = context;
-  const proxy = proxyFor(url, env);
-  const trust = trustIn(await authorityFor(url, paths.dataDir));
-  // The inbox does not keep which scheme verified a delivery.
-  const scheme = undefined;
-  return forwardTarget({ url, scheme, proxy, timeoutMs, trust, now: () => clock.now(), signal });
 }
 
 /** Yields the result of each lead. Throws the reason of an interruption, before the next request. */
@@ -238,15 +224,12 @@ function report(
   }
 }
 
-interface RetryPrinter {
-  write(retried: Retried): Promise<void>;
-  end(): Promise<void>;
-}
+type RetryPrinter = Awaited<ReturnType<typeof retryPrinter>>;
 
-async function retryPrinter(format: 'table' | 'json' | 'ndjson', stdout: Output): Promise<RetryPrinter> {
+async function retryPrinter(format: InboxRetryOptions['format'], stdout: Output) {
   if (format === 'table') {
     return {
-      write({ leadId, ok, answer, durationMs, insteadOf }) {
+      write({ leadId, ok, answer, durationMs, insteadOf }: Retried) {
         const parts = [ok ? 'delivered' : 'failed   ', leadId, answer, formatDuration(durationMs)];
         if (insteadOf !== undefined) parts.push(`instead of ${insteadOf}`);
         return write(stdout, `${parts.map((part) => sanitize(part)).join('  ')}\n`);
@@ -256,8 +239,10 @@ async function retryPrinter(format: 'table' | 'json' | 'ndjson', stdout: Output)
   }
   const writer = await objectWriter(format, stdout);
   return {
-    write: ({ leadId, ok, answer, durationMs, at: endedAt, insteadOf = null }) =>
-      writer.write({ leadId, ok, answer, durationMs, at: new Date(endedAt).toISOString(), insteadOf }),
-    end: () => writer.end(),
+    write({ leadId, ok, answer, durationMs, at: endedAt, insteadOf }: Retried) {
+      const at = new Date(endedAt).toISOString();
+      return writer.write({ leadId, ok, answer, durationMs, at, insteadOf: insteadOf ?? null });
+    },
+    end: writer.end,
   };
 }

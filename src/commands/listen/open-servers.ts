@@ -13,9 +13,9 @@ import type { Listening } from './print.ts';
 import type { ListenSession } from './session.ts';
 import { onAbort } from './stop-condition.ts';
 
-/** Opens the port of a receiver, whose address `announce` prints on stderr. From then on the certificate is renewed when it has to be. */
+/** Opens the port of a receiver. From then on the certificate is renewed when it has to be. */
 export async function openServer(session: ListenSession, receiver: Receiver) {
-  const { flags, context, verifier, inbox, metrics, stop } = session;
+  const { flags, context, verifier, inbox, metrics, stop, closers } = session;
   const { clock, messages } = context;
   const certificate = await certificateFor(flags, context);
   const server = await openHttpsServer({
@@ -53,16 +53,9 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
   };
   const useCertificate = server.renew.bind(server);
   const renewal = renewOwnCertificate(certificate, useCertificate, context, stop.signal);
+  closers.push(() => renewal);
   onAbort(stop.stopping, () => server.endConnections());
-  return {
-    files: await certificateFiles(certificate, useCertificate, flags, clock),
-    listening,
-    announce: () => announce(listening, session),
-    async close(drainMs: number): Promise<void> {
-      await server.close(drainMs);
-      await renewal;
-    },
-  };
+  return { server, listening, files: await certificateFiles(certificate, useCertificate, flags, clock) };
 }
 
 /** `--admin`: opens the port for probes and metrics, and prints its address. Undefined without the flag. */
@@ -100,7 +93,7 @@ export async function openAdmin(session: ListenSession): Promise<HttpServer | un
  * Prints the address in one line, and warns of flags that let others than the service deliver leads. With `--format pretty` it
  * also prints how to try the receiver, and how to reach it from outside.
  */
-function announce(listening: Listening, { flags, context }: ListenSession): void {
+export function announce(listening: Listening, { flags, context }: ListenSession): void {
   const { messages } = context;
   const { url, inbox } = listening;
   if (!flags.verify) messages.warn('--no-verify: anybody who can reach this port can deliver leads');

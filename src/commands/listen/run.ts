@@ -10,7 +10,7 @@ import { formatDuration } from '../../time/time-text.ts';
 import { backfillRounds } from './backfill-rounds.ts';
 import type { ListenOptions } from './command.ts';
 import { openReceiver } from './open-receiver.ts';
-import { openAdmin, openServer } from './open-servers.ts';
+import { announce, openAdmin, openServer } from './open-servers.ts';
 import { type DeliveryOutput, openDeliveryOutput } from './print.ts';
 import { renewFiles, secretFiles } from './renewed-files.ts';
 import { type Closers, type ListenSession, openSession } from './session.ts';
@@ -160,18 +160,15 @@ async function openSockets(session: ListenSession, receiver: Receiver, output: D
     const page = await startInspect(session, flags.inspect);
     closers.push(() => page.close());
   }
-  const server = await openServer(session, receiver);
+  const { server, listening, files: certificate } = await openServer(session, receiver);
   closers.push(() => server.close(drainTimeoutMs));
   const admin = await openAdmin(session);
   if (admin !== undefined) closers.push(() => admin.close(adminDrainMs));
-  server.announce();
-  await output.listening({ ...server.listening, admin: admin?.url });
-  const files = [await secretFiles(flags, verifier), credentials, server.files];
-  const renewing = renewFiles(
-    files.filter((file) => file !== undefined),
-    context,
-    stop.signal,
-  );
+  announce(listening, session);
+  await output.listening({ ...listening, admin: admin?.url });
+  const files = [await secretFiles(flags, verifier), credentials, certificate];
+  const readable = files.filter((file) => file !== undefined);
+  const renewing = renewFiles(readable, context, stop.signal);
   closers.push(() => renewing);
   return server;
 }

@@ -8,7 +8,7 @@ import { systemReason } from '../../files/errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { HttpServer } from '../../http/server/server-options.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { type InboxLocation, openInbox } from '../../inbox/open-inbox.ts';
+import { type InboxLocation, type InboxOptions, openInbox } from '../../inbox/open-inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { openAdminServer } from '../../receiver/admin-server.ts';
@@ -20,7 +20,6 @@ import { inboxRequirements } from '../../receiver/receiver.ts';
 import { repairOutputFile } from '../../receiver/targets/repair-output.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
-import type { Verifier } from '../../webhook/scheme.ts';
 import { leadPlaceOf } from '../flags/delivery-flags.ts';
 import {
   inboxFlagsText,
@@ -66,7 +65,9 @@ export async function openSession(run: ListenRun): Promise<ListenSession> {
   const { flags, context, settings, closers } = run;
   const verifier = new CurrentKeys(await resolveScheme(flags, settings, context));
   const definitions = await targetDefinitions(flags);
-  const namedLocation = await namedInbox(flags, settings, context);
+  // A run that is for a test, and names no inbox, gets a new one, so that no test meets the leads of another.
+  const isTemporary = isForTests(flags) && !isInboxNamed(flags, context.env);
+  const namedLocation = isTemporary ? undefined : await resolveInbox(flags, settings, context);
   const attemptsController = new AbortController();
   const targetOptions: OpenTargetOptions = {
     context,
@@ -80,21 +81,18 @@ export async function openSession(run: ListenRun): Promise<ListenSession> {
   };
   const targets = await openTargets(definitions, targetOptions, closers);
   const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(targets);
-  const opened = await openListenInbox(flags, context, {
-    namedLocation,
-    verifier,
-    targets,
-    attemptMs: settings.timeoutMs,
-  });
-  const { inbox } = opened;
-  closers.push(() => inbox.close());
+  const location = namedLocation ?? (await createTemporaryInbox());
+  const requirements = inboxRequirements(verifier, targets, settings.timeoutMs);
+  const inbox = await openListenInbox(run, { ...requirements, location });
   const { idField } = leadPlaceOf(settings, flags.leadAt);
   for (const [i, { to }] of definitions.entries()) {
     const isCut = 'output' in to && (await repairOutputFile(to.output, inbox, idField, targetOptions.host));
     // The target opened the file before it was cut, and knows its old length.
     if (isCut) targets[i]?.reopen?.();
   }
-  return { ...run, ...opened, note: targetOptions.note, verifier, targets, metrics, attemptsController };
+  const credentials = await credentialFile(location);
+  const opened = { verifier, targets, inbox, location, credentials, metrics, attemptsController };
+  return { ...run, ...opened, note: targetOptions.note };
 }
 
 const noteWith =
@@ -119,60 +117,26 @@ async function openTargets(
   return targets;
 }
 
-/** `attemptMs`: the longest time of an attempt at a target. */
-interface ListenInboxParts {
-  readonly namedLocation: InboxLocation | undefined;
-  readonly verifier: Verifier;
-  readonly targets: readonly Target[];
-  readonly attemptMs: number;
-}
-
-/**
- * The inbox that a run continues: the one that is named, or else the profile's own. Undefined for a run that is for a test and
- * names none: it gets a new inbox in a temporary directory, so that no test meets the leads of another.
- */
-export async function namedInbox(
-  flags: ListenOptions,
-  settings: Settings,
-  context: Context,
-): Promise<InboxLocation | undefined> {
-  const isTemporary = isForTests(flags) && !isInboxNamed(flags, context.env);
-  return isTemporary ? undefined : resolveInbox(flags, settings, context);
-}
-
 /**
  * Opens the inbox of one run, and notes which stored leads this run will not deliver. A run without an end waits for the database
  * of the inbox, and answers 503 meanwhile. Throws a `ConfigError` when the inbox cannot be opened.
  */
-export async function openListenInbox(
-  flags: ListenOptions,
-  context: Pick<Context, 'paths' | 'clock' | 'signal' | 'messages'>,
-  { namedLocation, verifier, targets, attemptMs }: ListenInboxParts,
-) {
+async function openListenInbox(
+  { flags, context, closers }: ListenRun,
+  options: Omit<InboxOptions, 'clock' | 'warn'>,
+): Promise<Inbox> {
   const { clock, messages } = context;
-  const location = namedLocation ?? (await createTemporaryInbox());
-  const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
-    openInbox({ ...inboxRequirements(verifier, targets, attemptMs), location, clock, warn });
+  const open = (warn: StoreOptions['warn']): Promise<Inbox> => openInbox({ ...options, clock, warn });
   const hasEnd = flags.for !== undefined || flags.count !== undefined;
   const inbox = hasEnd
     ? await open((warning) => messages.warn(noteText(warning)))
-    : await openOnceThere(location, open, context, {
+    : await openOnceThere(options.location, open, context, {
         message: ', and answers 503 meanwhile',
         begin: (whyNotReady) => answerMeanwhile(flags, context, whyNotReady),
       });
-  const inboxFlags = inboxFlagsText(flags, inbox.location);
-  noteNewTargets(inbox, inboxFlags, messages);
-  try {
-    await noteUndelivered(inbox, inboxFlags, messages).catch((error: unknown) => {
-      // Only the notes are lacking: deliveries are received all the same.
-      if (!(error instanceof DataError)) throw error;
-      messages.warn(`what waits for a target is not known: ${messageOf(error)}`);
-    });
-    return { inbox, location, credentials: await credentialFile(location) };
-  } catch (error) {
-    await inbox.close();
-    throw error;
-  }
+  closers.push(() => inbox.close());
+  await noteUndelivered(inbox, inboxFlagsText(flags, inbox.location), messages);
+  return inbox;
 }
 
 /** Answers that are under way have this time when the servers for the meantime are closed. */
@@ -232,42 +196,40 @@ const isForTests = ({ count, for: forMs, verify }: ListenOptions): boolean =>
 
 const isForward = (target: string): boolean => target.startsWith('forward ');
 
-/** Names the targets that do not get the leads of before. `inboxFlags`: those that name this inbox, for a command in a note. */
-function noteNewTargets(
-  { newTargets }: Pick<Inbox, 'newTargets'>,
-  inboxFlags: string,
-  messages: Pick<Context['messages'], 'note'>,
-): void {
-  for (const target of newTargets) {
-    const older = isForward(target)
-      ? `: 'leads inbox retry ID --to URL${inboxFlags}' sends an older one`
-      : '';
-    messages.note(`new ${target}`, `${target} is new to this inbox, and gets new leads only${older}`);
-  }
-}
-
 /**
- * Counts the leads that this run will not deliver: those that are dead for its targets, and those that wait for a target of
- * another run, such as an app that has another address or port now.
+ * Names the targets that do not get the leads of before, and counts the leads that this run will not deliver: those that are dead
+ * for its targets, and those that wait for a target of another run, such as an app that has another address or port now.
+ * `inboxFlags`: those that name this inbox, for a command in a note.
  */
 async function noteUndelivered(
-  inbox: Pick<Inbox, 'targetCounts'>,
+  inbox: Pick<Inbox, 'newTargets' | 'targetCounts'>,
   inboxFlags: string,
-  messages: Pick<Context['messages'], 'note'>,
+  messages: Pick<Context['messages'], 'note' | 'warn'>,
 ): Promise<void> {
-  for (const { target, waiting, dead, isOwn } of await inbox.targetCounts()) {
+  for (const target of inbox.newTargets) {
+    const retry = `'leads inbox retry ID --to URL${inboxFlags}'`;
+    const older = isForward(target) ? `: ${retry} sends an older one` : '';
+    messages.note(`new ${target}`, `${target} is new to this inbox, and gets new leads only${older}`);
+  }
+  const counts = await inbox.targetCounts().catch((error: unknown) => {
+    // Only the notes are lacking: deliveries are received all the same.
+    if (!(error instanceof DataError)) throw error;
+    messages.warn(`what waits for a target is not known: ${messageOf(error)}`);
+    return [];
+  });
+  const retry = `'leads inbox retry --pending`;
+  for (const { target, waiting, dead, isOwn } of counts) {
     if (isOwn && dead > 0) {
       const leads = counted(dead, 'lead is', 'leads are');
-      messages.note(
-        `dead ${target}`,
-        `${leads} dead for ${target}: 'leads inbox retry --pending${inboxFlags}' has this receiver try again`,
-      );
+      const advice = `${retry}${inboxFlags}' has this receiver try again`;
+      messages.note(`dead ${target}`, `${leads} dead for ${target}: ${advice}`);
     }
     if (isOwn) continue;
     const undelivered = waiting + dead;
     const leads = counted(undelivered, 'lead waits', 'leads wait');
+    const them = undelivered === 1 ? 'it' : 'them';
     const next = isForward(target)
-      ? `'leads inbox retry --pending --to URL${inboxFlags}' delivers ${undelivered === 1 ? 'it' : 'them'} to the address that the app has now`
+      ? `${retry} --to URL${inboxFlags}' delivers ${them} to the address that the app has now`
       : 'a run that has that target tries again';
     messages.note(`waiting ${target}`, `${leads} for ${target}, which is no target of this run: ${next}`);
   }

@@ -1,13 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { isLoopback } from '../../config/base-url.ts';
 import { interval, text, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import type { Condition } from '../../lead/filter-condition.ts';
 import { checkValue } from '../flags/command-spec.ts';
+import { rejectPlainHttp } from '../flags/delivery-target.ts';
 import { condition, httpUrl, writtenFile } from '../flags/flag-values.ts';
-import { asUsageError, jsonOrFile } from '../flags/resolve-scheme.ts';
+import { jsonOrFile, throwAsUsageError } from '../flags/resolve-scheme.ts';
 import { didYouMean } from '../../output/suggest.ts';
 import type { ListenOptions } from './command.ts';
 import type { Context } from '../../context.ts';
@@ -59,6 +59,8 @@ const schema = z.strictObject(members);
 type TargetMembers = z.infer<typeof schema>;
 export const targetKeys = Object.keys(members);
 
+const plainHttpHint = `use https://, or --target '{"forward":"URL","insecure":true}' where the network is trusted`;
+
 /** The targets that the flags name. Throws a `UsageError` for one that cannot be, and for two that are the same. */
 export async function targetDefinitions(flags: ListenOptions): Promise<readonly TargetDefinition[]> {
   const targets: readonly TargetDefinition[] = [
@@ -69,7 +71,8 @@ export async function targetDefinitions(flags: ListenOptions): Promise<readonly 
   ];
   const addresses = new Set<string>();
   for (const target of targets) {
-    rejectPlainHttp(target);
+    if ('forward' in target.to && !target.insecure)
+      rejectPlainHttp(target.to.forward, plainHttpHint, `${target.flag}: `);
     const address = await comparableAddress(target);
     if (addresses.has(address)) {
       throw new UsageError(`${target.flag}: ${nameOf(target)} is a target already`, {
@@ -82,9 +85,7 @@ export async function targetDefinitions(flags: ListenOptions): Promise<readonly 
 }
 
 async function readTarget(typed: string): Promise<TargetDefinition> {
-  const json = await jsonOrFile(typed, { where: '--target', kind: 'target' }).catch((error: unknown) => {
-    throw asUsageError(error);
-  });
+  const json = await jsonOrFile(typed, { where: '--target', kind: 'target' }).catch(throwAsUsageError);
   return definitionOf(membersOf(json));
 }
 
@@ -140,16 +141,6 @@ function membersOf(json: unknown): TargetMembers {
       ? '--target: that is no JSON object'
       : `--target: the value of '${String(key)}' must be ${issue?.message ?? ''}`,
     { hint: seeHelp },
-  );
-}
-
-function rejectPlainHttp({ to, flag, insecure }: TargetDefinition): void {
-  if (!('forward' in to) || insecure || to.forward.protocol !== 'http:' || isLoopback(to.forward.hostname)) {
-    return;
-  }
-  throw new UsageError(
-    `${flag}: ${to.forward.origin} is plain HTTP: leads and credentials would travel unencrypted`,
-    { hint: `use https://, or --target '{"forward":"URL","insecure":true}' where the network is trusted` },
   );
 }
 

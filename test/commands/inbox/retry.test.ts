@@ -346,7 +346,7 @@ describe('leads inbox retry', () => {
     [[], /ids of leads, or --pending/],
     [['--to', 'http://127.0.0.1:1'], /ids of leads, or --pending/],
     [['a', '--pending', '--to', 'http://127.0.0.1:1'], /ids of leads, or --pending/],
-    [['a', '--to', 'http://app.example'], /plain HTTP to this machine only/],
+    [['a', '--to', 'http://app.example'], /is plain HTTP: leads and credentials/],
   ])('%s is a usage error', async (words, message) => {
     const run = await leads(['inbox', 'retry', ...words]);
     expect(run.exitCode).toBe(2);
