@@ -12,7 +12,7 @@ import {
   type TypedValues,
 } from './commands/flags/flag.ts';
 import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
-import { type TopicName, topicNames } from './commands/help/root-help.ts';
+import { topicNames } from './commands/help/root-help.ts';
 import type { Globals } from './config/load-settings.ts';
 import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
@@ -69,28 +69,31 @@ async function helpAsData(words: readonly string[]): Promise<Invocation> {
   return { kind: 'print', text: () => `${JSON.stringify(data, null, 2)}\n` };
 }
 
-function unknownCommand(name: string, further: readonly string[], hint: string): UsageError {
-  const names = [...commands.map((command) => command.name), ...further];
-  return new UsageError(`unknown command '${name}'`, {
-    hint: hintForForeignName(name, '', commands) ?? didYouMean(name, names) ?? hint,
+function unknownCommand(
+  name: string,
+  path: string,
+  children: readonly { readonly name: string }[],
+  hint = seeHelp(path),
+): UsageError {
+  const names = children.map((child) => child.name);
+  return new UsageError(`unknown command '${below(path, name)}'`, {
+    hint: hintForForeignName(name, path, children) ?? didYouMean(name, names) ?? hint,
   });
 }
 
 async function topicOrError(name: string, isHelpCommand: boolean): Promise<Invocation> {
-  if (!isHelpCommand) throw unknownCommand(name, [], seeHelp(''));
+  if (!isHelpCommand) throw unknownCommand(name, '', commands);
   if (LEADS_SINGLE_FILE && name === 'licences') {
     const { assetText } = await import('./files/embedded/asset.ts');
     return { kind: 'print', text: () => assetText('licences.txt') };
   }
-  const topic = topicNamed(name);
+  const topic = topicNames.find((candidate) => candidate === name);
+  if (topic === undefined) {
+    const known = [...commands, ...topicNames.map((topicName) => ({ name: topicName }))];
+    throw unknownCommand(name, '', known, `help has the topics ${topicNames.join(', ')}`);
+  }
   const { topicHelp } = await import('./commands/help/topics.ts');
   return { kind: 'print', text: (width) => topicHelp(topic, width) };
-}
-
-function topicNamed(name: string): TopicName {
-  const topic = topicNames.find((candidate) => candidate === name);
-  if (topic !== undefined) return topic;
-  throw unknownCommand(name, topicNames, `help has the topics ${topicNames.join(', ')}`);
 }
 
 /** Follows the words into a group of commands, and checks the words that are left. */
@@ -128,16 +131,13 @@ function followCommand(spec: CommandSpec, words: readonly string[], path = spec.
   if (name === undefined) return { spec, path, words };
   const child = subcommands.find((candidate) => candidate.name === name);
   if (child !== undefined) return followCommand(child, further, `${path} ${name}`);
-  const names = subcommands.map((candidate) => candidate.name);
-  throw new UsageError(`unknown command '${path} ${name}'`, {
-    hint: hintForForeignName(name, path, subcommands) ?? didYouMean(name, names) ?? seeHelp(path),
-  });
+  throw unknownCommand(name, path, subcommands);
 }
 
 const version: Invocation = { kind: 'print', text: () => `${LEADS_VERSION}\n` };
 
 /** A command and the words that are typed behind its name. */
-export interface NamedCommand {
+interface NamedCommand {
   readonly spec: CommandSpec;
   /** The whole name, such as `config set`. */
   readonly path: string;
@@ -151,7 +151,7 @@ type NamedFlags = readonly (readonly [key: string, flag: Flag])[];
  * Sorts words into the command's arguments and flags and the global flags, by name, unchecked. Commander does the parsing; its
  * output and its exits are switched off, and its errors become a `UsageError` with a hint.
  */
-export function parseWords(command: NamedCommand): TypedValues | 'help' | 'version' {
+function parseWords(command: NamedCommand): TypedValues | 'help' | 'version' {
   const { spec, path, words } = command;
   const flags: NamedFlags = Object.entries({ ...globalFlags, ...spec.flags });
   const args = Object.entries(spec.arguments);
@@ -260,7 +260,7 @@ function usageError(cause: CommanderError, path: string, flags: NamedFlags): Usa
  * Splits words into the name of a command, which is the first word that is neither a global flag nor its value, and the other
  * words: global flags stand before or after the name. Throws a `UsageError` for any other flag before it.
  */
-export function splitCommandName(typed: readonly string[]): {
+function splitCommandName(typed: readonly string[]): {
   readonly name: string | undefined;
   readonly words: readonly string[];
 } {
@@ -286,7 +286,9 @@ function isFollowedByValue(word: string): boolean {
   return !isSwitch(flag) && !word.includes('=');
 }
 
-export const seeHelp = (path: string): string => `see 'leads ${path === '' ? '' : `${path} `}--help'`;
+const below = (path: string, word: string): string => (path === '' ? word : `${path} ${word}`);
+
+const seeHelp = (path: string): string => `see 'leads ${below(path, '--help')}'`;
 
 /** Names by which other tools call what our commands do. */
 const namesElsewhere = new Map([
@@ -306,7 +308,7 @@ const namesElsewhere = new Map([
  * The hint that says how a command which another tool calls `name` is called here, below the command `path`, whose subcommands are
  * `children`. Undefined for a name that no other tool has, or one that is found below another command.
  */
-export function hintForForeignName(
+function hintForForeignName(
   name: string,
   path: string,
   children: readonly { readonly name: string }[],
@@ -314,5 +316,5 @@ export function hintForForeignName(
   const nameHere = namesElsewhere.get(name)?.replace(path === '' ? '' : `${path} `, '');
   const isBelowPath = children.some((child) => nameHere?.split(' ')[0] === child.name);
   if (nameHere === undefined || (!isBelowPath && nameHere !== '--version')) return undefined;
-  return `it is 'leads ${path === '' ? '' : `${path} `}${nameHere}' here`;
+  return `it is 'leads ${below(path, nameHere)}' here`;
 }
