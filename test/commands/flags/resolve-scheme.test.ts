@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
@@ -26,7 +26,7 @@ async function resolve(argv: readonly string[], stored: Stored = {}, stdin = '')
 const token = new Secret('stored-token');
 const secret = new Secret('stored-secret');
 const file = (text: string): string => {
-  const path = join(mkdtempSync(join(tmpdir(), 'leads-scheme-')), 'secret');
+  const path = join(freshHome(), 'secret');
   writeFileSync(path, text);
   return path;
 };

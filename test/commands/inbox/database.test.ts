@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -102,7 +101,7 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     const retried = await leads(['inbox', 'retry', '--pending', '--to', app.url], { env, clock });
     expect(retried).toMatchObject({ exitCode: 0, stderr: '1 lead delivered\n' });
     expect(await json(['inbox', 'list', '--verdict', 'waiting'], env)).toEqual([]);
-    const file = join(mkdtempSync(join(tmpdir(), 'leads-url-')), 'url');
+    const file = join(freshHome(), 'url');
     writeFileSync(file, `${url}\n`, { mode: 0o600 });
     const pruned = await leads(['inbox', 'prune', '--before', 'now', '--inbox', `@${file}`]);
     expect(pruned).toMatchObject({

@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
@@ -221,7 +220,7 @@ describe('the end of listen', () => {
   });
 
   it('counts no command as failed that a signal ended with it: it runs again soon', async () => {
-    const pids = join(mkdtempSync(join(tmpdir(), 'leads-test-')), 'pids');
+    const pids = join(freshHome(), 'pids');
     const pidsSeen = (): string[] => (existsSync(pids) ? readFileSync(pids, 'utf8').trim().split('\n') : []);
     const command = `echo $$ >> '${pids}'; test $(wc -l < '${pids}') -gt 1 || exec sleep 60`;
     const argv = [

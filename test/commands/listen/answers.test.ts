@@ -1,8 +1,7 @@
-import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { leads } from '../../support/run.ts';
+import { freshHome, leads } from '../../support/run.ts';
 import { listenInEachTest } from './support.ts';
 
 const start = listenInEachTest();
@@ -174,7 +173,7 @@ describe('listen in an integration test', () => {
 });
 
 it('shares one inbox with another receiver and a reader, each lead accepted once', async () => {
-  const place = join(mkdtempSync(join(tmpdir(), 'leads-test-')), 'shared.db');
+  const place = join(freshHome(), 'shared.db');
   const [one, two] = [await start(['--inbox', place]), await start(['--inbox', place])];
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? one : two).post(lead(`l${i >> 1}`))),

@@ -128,7 +128,7 @@ describe('--backfill-every', () => {
       { round: 1, fetched: 1, known: 0, notStored: 0, complete: true, error: null },
       { round: 3, fetched: 1, known: 1, notStored: 0, complete: true, error: null },
     ]);
-    expect(eventsOf(listener, 'delivery')).toMatchObject([
+    expect(listener.deliveries()).toMatchObject([
       { leadId: 'a', verdict: 'accepted', source: 'backfill' },
       { leadId: 'b', verdict: 'accepted', source: 'backfill' },
       { leadId: 'a', verdict: 'duplicate', source: 'push' },
@@ -365,7 +365,7 @@ describe('--backfill-every and leads that a target has not had', () => {
     await until(() => listener.forwards().length === 1);
     await listener.stop();
     expect(app.received).toHaveLength(1);
-    expect(eventsOf(listener, 'delivery')).toHaveLength(when === 'before' ? 1 : 2);
+    expect(listener.deliveries()).toHaveLength(when === 'before' ? 1 : 2);
   });
 });
 
@@ -405,7 +405,7 @@ describe('the end of a run with --backfill-every', () => {
     const listener = await startRounds(['--count', '3'], service);
     const { exitCode } = await listener.done;
     expect(exitCode).toBe(0);
-    expect(eventsOf(listener, 'delivery').length).toBeLessThan(200);
+    expect(listener.deliveries().length).toBeLessThan(200);
   });
 
   it('does not wait for the next round', async () => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type Listener, listenInEachTest } from './support.ts';
 import { until } from '../../support/until.ts';
+import { freshHome } from '../../support/run.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -47,7 +47,7 @@ it('renews its own certificate before it expires, with a note', async () => {
 });
 
 it('uses renewed files of --cert and --key, and keeps the old certificate while they do not match', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'leads-renewal-'));
+  const home = freshHome();
   const [cert, key] = [join(home, 'cert.pem'), join(home, 'key.pem')];
   const pair = (name: string) => ensureAuthority(home, { now: Date.now }, name);
   const write = ({ certPem, keyPem }: { certPem: string; keyPem: string }): void => {

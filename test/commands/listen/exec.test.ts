@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withoutInboxPassword } from '../../../src/commands/flags/resolve-inbox.ts';
@@ -7,15 +6,14 @@ import { newInboxUrl } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
 import { listenInEachTest } from './support.ts';
+import { freshHome } from '../../support/run.ts';
 
 const start = listenInEachTest();
 const address = await sharedPostgres();
 
-const scratch = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
-
 describe('--exec', () => {
   it('runs the command with the raw lead on stdin and without our settings in its environment', async () => {
-    const file = join(scratch(), 'seen');
+    const file = join(freshHome(), 'seen');
     const listener = await start(['--exec', `cat > '${file}'; env >> '${file}'; echo said`], {
       env: { LEADS_WEBHOOK_TOKEN: 'very-secret', PATH: process.env['PATH'] ?? '', OTHER: 'kept' },
     });
@@ -32,7 +30,7 @@ describe('--exec', () => {
 
   it.skipIf(address === undefined)('does not tell the command the password of the inbox', async () => {
     if (address === undefined) throw new Error('no database');
-    const file = join(scratch(), 'seen');
+    const file = join(freshHome(), 'seen');
     const listener = await start(['--exec', `env > '${file}'`], {
       env: {
         ...{ PATH: process.env['PATH'] ?? '', PGAPPNAME: 'kept', PGPASSFILE: '/no/such/file' },
@@ -58,7 +56,7 @@ describe('--exec', () => {
   });
 
   it('tells the command the id and the attempt of the lead', async () => {
-    const file = join(scratch(), 'seen');
+    const file = join(freshHome(), 'seen');
     const listener = await start([
       ...['--exec', `echo "$LEAD_ID $LEAD_ATTEMPT" >> '${file}'; exit $((LEAD_ATTEMPT < 2))`],
       ...['--format', 'events'],
@@ -67,17 +65,14 @@ describe('--exec', () => {
     for (const id of ids) {
       const before = listener.forwards().length;
       expect((await listener.post({ id })).status).toBe(200);
-      await until(() => {
-        listener.clock.advance(1000);
-        return listener.forwards().length === before + 2;
-      });
+      await listener.passUntil(() => listener.forwards().length === before + 2);
     }
     const lines = ids.map((id) => id.replace('\0', '\ufffd')).flatMap((id) => [`${id} 1`, `${id} 2`]);
     expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
   });
 
   it.runIf(process.platform === 'linux')('tries again where the command cannot be started', async () => {
-    const file = join(scratch(), 'target.json');
+    const file = join(freshHome(), 'target.json');
     writeFileSync(file, JSON.stringify({ exec: `: ${'x'.repeat(200_000)}` }));
     const listener = await start(['--target', file, '--format', 'events']);
     expect((await listener.post({ id: 'a' })).status).toBe(200);
@@ -89,7 +84,7 @@ describe('--exec', () => {
 
 describe('--exec with a slow command', () => {
   it('kills a command that takes too long, and everything that it started', async () => {
-    const file = join(scratch(), 'late');
+    const file = join(freshHome(), 'late');
     const command = `(sleep 3; echo > '${file}') | cat`;
     const listener = await start(['--exec', command, '--timeout', '300ms', '--format', 'events']);
     const began = performance.now();
@@ -110,8 +105,8 @@ describe('--exec with a slow command', () => {
   });
 
   it('runs four at a time, and the others as soon as one of them ends', async () => {
-    const running = scratch();
-    const [most, go] = [join(scratch(), 'most'), join(scratch(), 'go')];
+    const running = freshHome();
+    const [most, go] = [join(freshHome(), 'most'), join(freshHome(), 'go')];
     const command =
       `touch '${running}'/"$LEAD_ID"; ls '${running}' | wc -l >> '${most}'; ` +
       `while [ ! -e '${go}' ]; do sleep 0.02; done; rm '${running}'/"$LEAD_ID"`;

@@ -56,7 +56,7 @@ describe('--forward-to', () => {
         { leadId: 'a', attempt: 3, state: 'done', ok: true, answer: '200' },
       ]);
     expect(behind.received).toHaveLength(3);
-    const shown = listener.events().filter((event) => event['type'] === 'delivery');
+    const shown = listener.deliveries();
     expect(shown.map((event) => event['verdict'])).toEqual(['accepted', 'duplicate']);
   });
 
@@ -69,10 +69,7 @@ describe('--forward-to', () => {
     await until(() => listener.stdout.text().includes('forward:'));
     expect(listener.stdout.text()).toMatch(/forward: connection refused.*, again at \d\d:\d\d:\d\dZ$/m);
     const up = await app(answering(200), Number(new URL(url).port));
-    await until(() => {
-      listener.clock.advance(1000);
-      return up.received.length === 1;
-    });
+    await listener.passUntil(() => up.received.length === 1);
   });
 
   it('shows when the app speaks HTTP where HTTPS was expected, and the reverse', async () => {
@@ -118,10 +115,7 @@ describe('--forward-to', () => {
     await expect
       .poll(() => listener.forwards())
       .toMatchObject([{ answer: '500: token [redacted] is unknown' }]);
-    await until(() => {
-      listener.clock.advance(1000);
-      return listener.forwards().length > 1;
-    });
+    await listener.passUntil(() => listener.forwards().length > 1);
     expect(listener.forwards()[1]).toMatchObject({
       answer: '302, Location: /login?token=[redacted]&next=%2F',
     });
@@ -159,10 +153,7 @@ describe('what the app is told about a forwarded lead', () => {
     const listener = await start(['--forward-to', behind.url]);
     const headers = { 'x-webhook-token': token, 'Leads-Lead-Id': 'forged', 'leads-verified': 'forged' };
     await listener.post({ id: 'a %é\u0000\u{1f600}' }, headers);
-    await until(() => {
-      listener.clock.advance(1000);
-      return behind.received.length === 2;
-    });
+    await listener.passUntil(() => behind.received.length === 2);
     const [first, second] = behind.received;
     const [id = '', ...more] = headersOf(first, 'leads-lead-id');
     expect(decodeURIComponent(id)).toBe('a %é\u0000\u{1f600}');

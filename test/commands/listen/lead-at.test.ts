@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { leads } from '../../support/run.ts';
+import { freshHome, leads } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 import { answering, appInEachTest, startApp } from './app.ts';
 import { listenInEachTest } from './support.ts';
@@ -11,9 +10,6 @@ const start = listenInEachTest();
 const app = appInEachTest();
 const leadText = (id: string, more = ''): string => `{ "id": "${id}", "category":"solar", "n": 1.0${more} }`;
 const compactText = (id: string): string => `{"id":"${id}","category":"solar","n":1.0}`;
-
-const deliveries = (events: readonly Record<string, unknown>[]) =>
-  events.filter(({ type }) => type === 'delivery');
 
 describe('a lead in an envelope', () => {
   it('is taken by its own id and bytes, and known again in any envelope, also in a later run', async () => {
@@ -25,11 +21,11 @@ describe('a lead in an envelope', () => {
       id: 'a',
     });
     await first.stop();
-    expect(deliveries(first.events())).toMatchObject([
+    expect(first.deliveries()).toMatchObject([
       { leadId: 'a', verdict: 'accepted', lead: { id: 'a' } },
       { leadId: 'a', verdict: 'duplicate', attempt: 2 },
     ]);
-    expect(deliveries(first.events())[1]).not.toHaveProperty('differs');
+    expect(first.deliveries()[1]).not.toHaveProperty('differs');
     const { home } = first;
     const second = await start(['--format', 'leads'], { home });
     expect((await second.post(leadText('a'))).body).toEqual({ status: 'duplicate', id: 'a' });
@@ -60,7 +56,7 @@ describe('a lead in an envelope', () => {
     // The event has a category, too: both readings are possible.
     expect((await found.post(body)).status).toBe(400);
     await found.stop();
-    expect(deliveries(found.events())).toMatchObject([
+    expect(found.deliveries()).toMatchObject([
       { detail: expect.stringContaining("--lead-at '' or --lead-at /payload/* says which") as string },
     ]);
   });
@@ -84,7 +80,7 @@ describe('a lead in an envelope', () => {
     expect((await leads(['config', 'set', 'webhook.lead', '/payload'], { home })).exitCode).toBe(0);
     const listener = await start(['--format', 'events'], { home });
     await listener.post('{"x":1}');
-    expect(deliveries(listener.events())).toMatchObject([
+    expect(listener.deliveries()).toMatchObject([
       {
         detail:
           'there is nothing at /payload, where the setting webhook.lead says that the lead is; ' +
@@ -119,7 +115,7 @@ describe('several leads in one delivery', () => {
     const again = await listener.post(`{"leads":[${leadText('b')} , ${leadText('a')}]}`);
     expect(again.body).toMatchObject({ status: 'duplicate', leads: [{ id: 'b' }, { id: 'a' }] });
     const run = await listener.stop();
-    expect(deliveries(listener.events())).toMatchObject([
+    expect(listener.deliveries()).toMatchObject([
       { leadId: 'a', verdict: 'accepted', leadNumber: 1, leadCount: 3, status: 200, lead: { id: 'a' } },
       { leadId: 'b', verdict: 'accepted', leadNumber: 2, leadCount: 3 },
       { leadId: 'a', verdict: 'duplicate', leadNumber: 3, attempt: 2, differs: ['x'] },
@@ -178,7 +174,7 @@ describe('what is done with several leads', () => {
   });
 
   it('is one command for each, with the lead on stdin; the ones that fail are run again', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'leads-test-'));
+    const directory = freshHome();
     const seen = join(directory, 'seen');
     const output = join(directory, 'leads.ndjson');
     const command = `cat > '${directory}'/$LEAD_ID; echo "$LEAD_ID $LEAD_ATTEMPT" >> '${seen}'; [ $LEAD_ID != b ] || [ $LEAD_ATTEMPT = 2 ]`;
@@ -189,10 +185,7 @@ describe('what is done with several leads', () => {
     const written = ['a', 'b', 'c'].map(compactText);
     expect(readFileSync(output, 'utf8').trim().split('\n').sort()).toEqual(written);
     expect((await listener.post(body)).body).toMatchObject({ status: 'duplicate' });
-    await until(() => {
-      listener.clock.advance(1000);
-      return listener.forwards().length === 7;
-    });
+    await listener.passUntil(() => listener.forwards().length === 7);
     expect(listener.forwards().at(-1)).toMatchObject({ leadId: 'b', target: 'exec', state: 'done' });
     expect(readFileSync(seen, 'utf8').trim().split('\n').sort()).toEqual(['a 1', 'b 1', 'b 2', 'c 1']);
     expect(readFileSync(join(directory, 'b'), 'utf8')).toBe(leadText('b'));

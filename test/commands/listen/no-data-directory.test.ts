@@ -1,14 +1,13 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { leads } from '../../support/run.ts';
+import { freshHome, leads } from '../../support/run.ts';
 import { startApp } from './app.ts';
 import { listen } from './support.ts';
 
 /** There is a file in its place. */
 function withoutDataDirectory() {
-  const directory = mkdtempSync(join(tmpdir(), 'leads-elsewhere-'));
+  const directory = freshHome();
   writeFileSync(join(directory, 'file'), '');
   return { inbox: join(directory, 'inbox.db'), env: { LEADS_DATA_DIR: join(directory, 'file', 'data') } };
 }

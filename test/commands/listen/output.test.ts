@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,7 +11,6 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OutputError } from '../../../src/errors.ts';
@@ -21,7 +19,7 @@ import { plainId } from '../../../src/lead/read-leads.ts';
 import { repairOutputFile } from '../../../src/receiver/targets/repair-output.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { arrivalOf, deliveryOf } from '../../inbox/support.ts';
-import { leads } from '../../support/run.ts';
+import { freshHome, leads } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 import { listen, listenInEachTest, token } from './support.ts';
 
@@ -32,11 +30,9 @@ function pipeAt(path: string): string {
   return path;
 }
 
-const scratch = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
-
 describe('--output', () => {
   it('shows each failure', async () => {
-    const file = join(scratch(), 'leads.ndjson');
+    const file = join(freshHome(), 'leads.ndjson');
     const listener = await start(['--output', file]);
     unlinkSync(file);
     mkdirSync(file);
@@ -51,8 +47,8 @@ describe('--output', () => {
     ['a descriptor', '/dev/stdout'],
     ['a pipe', undefined],
   ])('is an error for %s, also behind a link', async (_, device) => {
-    const place = device ?? pipeAt(join(scratch(), 'pipe'));
-    const link = join(scratch(), 'link');
+    const place = device ?? pipeAt(join(freshHome(), 'pipe'));
+    const link = join(freshHome(), 'link');
     symlinkSync(place, link);
     for (const path of [place, link]) {
       const { exitCode, stderr } = await leads(['listen', '--port', '0', '--token', token, '--output', path]);
@@ -64,7 +60,7 @@ describe('--output', () => {
   });
 
   it('fails while a pipe has the place of the file, and goes on behind it', async () => {
-    const file = join(scratch(), 'leads.ndjson');
+    const file = join(freshHome(), 'leads.ndjson');
     const listener = await start(['--output', file]);
     unlinkSync(file);
     pipeAt(file);
@@ -72,10 +68,7 @@ describe('--output', () => {
     const failures = (): number => listener.stdout.text().match(/it is not a regular file/g)?.length ?? 0;
     await until(() => failures() === 2);
     unlinkSync(file);
-    await until(() => {
-      listener.clock.advance(1000);
-      return existsSync(file) && readFileSync(file, 'utf8').split('\n').length === 3;
-    });
+    await listener.passUntil(() => existsSync(file) && readFileSync(file, 'utf8').split('\n').length === 3);
     expect(readFileSync(file, 'utf8').split('\n').sort()).toEqual(['', '{"id":"a"}', '{"id":"b"}']);
   });
 
@@ -87,11 +80,11 @@ describe('--output', () => {
       record: () => Promise.resolve(),
       list: async function* () {},
     };
-    await expect(repairOutputFile(scratch(), inbox, plainId)).rejects.toThrow(OutputError);
+    await expect(repairOutputFile(freshHome(), inbox, plainId)).rejects.toThrow(OutputError);
   });
 
   it('appends each accepted lead once over several runs', async () => {
-    const file = join(scratch(), 'deep', 'leads.ndjson');
+    const file = join(freshHome(), 'deep', 'leads.ndjson');
     const first = await start(['--output', file]);
     await Promise.all(['a', 'b', 'a'].map((id) => first.post(`{ "id": "${id}" }`)));
     await first.stop();
@@ -104,7 +97,7 @@ describe('--output', () => {
   });
 
   it('cuts off a part of a last line that is the beginning of a lead which waits, and no other', async () => {
-    const file = join(scratch(), 'leads.ndjson');
+    const file = join(freshHome(), 'leads.ndjson');
     const first = await start(['--output', file]);
     unlinkSync(file);
     mkdirSync(file);
@@ -114,10 +107,7 @@ describe('--output', () => {
     rmdirSync(file);
     writeFileSync(file, '{"id":"old"}\n{"id":"to');
     const second = await start(['--output', file], { home: first.home });
-    await until(() => {
-      second.clock.advance(1000);
-      return second.stdout.text().includes('output: attempt');
-    });
+    await second.passUntil(() => second.stdout.text().includes('output: attempt'));
     await second.stop();
     expect(second.stderr.text()).not.toContain('was cut');
     const whole = '{"id":"old"}\n{"id":"torn","n":1}\n';
@@ -130,7 +120,7 @@ describe('--output', () => {
   });
 
   it('cuts off a part of a lead as it came first, which is what it is written as', async () => {
-    const file = join(scratch(), 'leads.ndjson');
+    const file = join(freshHome(), 'leads.ndjson');
     const target = `output ${file}`;
     const inbox = await openInbox({ location: ':memory:', clock: systemClock, targets: [target] });
     const listed = arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","listed":1}') });
@@ -148,7 +138,7 @@ describe('--output', () => {
   });
 
   it('writes to the file that has the path, whoever removed, renamed or replaced the one before', async () => {
-    const directory = join(scratch(), 'spool');
+    const directory = join(freshHome(), 'spool');
     const file = join(directory, 'leads.ndjson');
     const listener = await start(['--output', file]);
     let delivered = 0;
@@ -179,7 +169,7 @@ describe('--output', () => {
   });
 
   it('leaves no hole in a file that is copied and truncated, and says that it was cut', async () => {
-    const file = join(scratch(), 'leads.ndjson');
+    const file = join(freshHome(), 'leads.ndjson');
     const listener = await start(['--output', file]);
     await listener.post({ id: 'a' });
     await until(() => listener.stdout.text().includes('output: written'));
@@ -191,7 +181,7 @@ describe('--output', () => {
   });
 
   it('is an error while another receiver writes to the file', async () => {
-    const file = join(scratch(), 'leads.ndjson');
+    const file = join(freshHome(), 'leads.ndjson');
     await start(['--output', file]);
     await expect(listen(['--output', file])).rejects.toThrow('in use');
   });

@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { renewFiles } from '../../../src/commands/listen/renewed-files.ts';
 import { createMessages } from '../../../src/output/messages.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { memory } from '../../support/run.ts';
+import { freshHome, memory } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 
 it('uses only files of one moment, however often they are swapped while it reads them', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'leads-renewed-'));
+  const home = freshHome();
   const rounds = 20;
   let version = 0;
   const swap = (): void => {

@@ -1,15 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
@@ -19,6 +9,7 @@ import { newDatabase, newSchema, superuser, urlOf } from '../../support/postgres
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
 import { type Listener, listenInEachTest } from './support.ts';
+import { freshHome } from '../../support/run.ts';
 
 const listenBefore = listenInEachTest();
 const lookMs = 2000;
@@ -30,7 +21,6 @@ const listen: typeof listenBefore = async (argv, options) => {
   return listener;
 };
 
-const folder = (): string => mkdtempSync(join(tmpdir(), 'leads-secrets-'));
 let sent = 0;
 /** The status of a delivery with this token. */
 const statusWith = async (listener: Listener, token: string): Promise<number> =>
@@ -45,7 +35,7 @@ async function look({ clock }: Listener, ms = lookMs): Promise<void> {
 }
 
 it('takes a new secret from a file that was swapped, once two looks found the same, and rejects the former one', async () => {
-  const home = folder();
+  const home = freshHome();
   const put = (version: string, token: string): void => {
     mkdirSync(join(home, version));
     writeFileSync(join(home, version, 'token'), `${token}\n`);
@@ -68,7 +58,7 @@ it('takes a new secret from a file that was swapped, once two looks found the sa
 });
 
 it('keeps its secrets while a file is missing, empty or not what the scheme takes, and says it once each', async () => {
-  const file = join(folder(), 'token');
+  const file = join(freshHome(), 'token');
   writeFileSync(file, 'token-one');
   const listener = await listen(['--token-file', file]);
   const warnings = (): string[] =>
@@ -99,7 +89,7 @@ it('keeps its secrets while a file is missing, empty or not what the scheme take
 });
 
 it('never takes a file that is being written, and takes several files together', async () => {
-  const home = folder();
+  const home = freshHome();
   const [current, former] = [join(home, 'current'), join(home, 'former')];
   writeFileSync(current, 'token-one');
   writeFileSync(former, 'token-zero');
@@ -122,7 +112,7 @@ it('never takes a file that is being written, and takes several files together',
 });
 
 it('never reads stdin or a pipe again, beside a file that it does', async () => {
-  const file = join(folder(), 'token');
+  const file = join(freshHome(), 'token');
   writeFileSync(file, 'token-two');
   const argv = ['--token-file', '-', '--token-file', file];
   const listener = await listen(argv, { stdin: Readable.from(['token-one\n']) });
@@ -135,7 +125,7 @@ it('never reads stdin or a pipe again, beside a file that it does', async () => 
 });
 
 it('stores neither the former secret nor the new one, wherever a delivery holds it', async () => {
-  const file = join(folder(), 'token');
+  const file = join(freshHome(), 'token');
   writeFileSync(file, 'token-former');
   const listener = await listen(['--token-file', file]);
   const headers = (secret: string) => ({ 'x-webhook-token': secret, 'x-note': 'token-former token-latter' });
@@ -161,7 +151,7 @@ it('stores neither the former secret nor the new one, wherever a delivery holds 
 });
 
 it('says once for each rotation that a former secret is used', async () => {
-  const home = folder();
+  const home = freshHome();
   const files = ['current', 'former', 'same'].map((name) => join(home, name));
   const write = (current: string, former: string): void => {
     for (const [i, secret] of [current, former, current].entries()) writeFileSync(files[i] ?? '', secret);
@@ -191,7 +181,7 @@ it.skipIf(address === undefined)(
     if (address === undefined) return;
     const database = await newDatabase(address);
     const admin = superuser(address, database);
-    const [file, user] = [join(folder(), 'url'), newSchema()];
+    const [file, user] = [join(freshHome(), 'url'), newSchema()];
     const write = (password: string, more: { database?: string } = {}) =>
       writeFileSync(file, `${urlOf(address, { user, password, database, ...more })}\n`);
     try {

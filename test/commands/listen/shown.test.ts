@@ -120,7 +120,7 @@ describe('--backfill', () => {
     await until(() => first.stderr.text().includes('backfill:'));
     expect(first.stderr.text()).toContain('backfill: 30 fetched, 0 already known');
     await first.stop();
-    const events = first.events().filter((event) => event['type'] === 'delivery');
+    const events = first.deliveries();
     expect(events).toHaveLength(30);
     expect(events[0]).toMatchObject({
       verdict: 'accepted',

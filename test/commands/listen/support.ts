@@ -27,8 +27,11 @@ export interface Listener extends LiveRun {
   stop(): Promise<Run>;
   /** The records of `--format events`, so far. */
   events(): Record<string, unknown>[];
-  /** The attempts among them. */
+  /** The deliveries and the attempts among them. */
+  deliveries(): Record<string, unknown>[];
   forwards(): Record<string, unknown>[];
+  /** Lets time pass, a second at a time, until it is so. */
+  passUntil(isSo: () => boolean): Promise<void>;
 }
 
 export const token = 'token-of-the-tests';
@@ -79,7 +82,13 @@ export async function listen(argv: readonly string[] = [], options: RunOptions =
       return run;
     },
     events,
+    deliveries: () => events().filter(({ type }) => type === 'delivery'),
     forwards: () => events().filter(({ type }) => type === 'forward'),
+    passUntil: (isSo) =>
+      until(() => {
+        clock.advance(1000);
+        return isSo();
+      }),
   };
 }
 

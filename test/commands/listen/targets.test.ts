@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { targetKeys } from '../../../src/commands/listen/targets.ts';
@@ -8,14 +7,13 @@ import { targetLabel } from '../../../src/inbox/target-name.ts';
 import { openAppendTarget } from '../../../src/receiver/targets/append.ts';
 import { execTarget } from '../../../src/receiver/targets/exec.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { leads } from '../../support/run.ts';
+import { freshHome, leads } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 import { answering, appInEachTest, startApp } from './app.ts';
 import { listenInEachTest } from './support.ts';
 
 const start = listenInEachTest();
 const app = appInEachTest();
-const scratch = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
 const refused = async (...flags: string[]): Promise<string> => {
   const { exitCode, stderr } = await leads(['listen', '--port', '0', '--token', 't', ...flags]);
   expect(exitCode).toBe(2);
@@ -26,7 +24,7 @@ describe('several targets', () => {
   it('get each lead once each, whichever of them fails meanwhile', async () => {
     const down = await startApp(answering(200));
     await down.close();
-    const [up, file, seen] = [await app(answering(200)), join(scratch(), 'a'), join(scratch(), 'seen')];
+    const [up, file, seen] = [await app(answering(200)), join(freshHome(), 'a'), join(freshHome(), 'seen')];
     const targets = [
       '--forward-to',
       down.url,
@@ -57,10 +55,9 @@ describe('several targets', () => {
     ]);
     const again = await app(answering(200), Number(new URL(down.url).port));
     expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'duplicate' });
-    await until(() => {
-      listener.clock.advance(1000);
-      return listener.forwards().some(({ target, ok }) => target === `forward ${down.url}` && ok === true);
-    });
+    await listener.passUntil(() =>
+      listener.forwards().some(({ target, ok }) => target === `forward ${down.url}` && ok === true),
+    );
     expect([up.received.length, again.received.length]).toEqual([1, 1]);
     expect([file, `${file}2`].map((path) => readFileSync(path, 'utf8'))).toEqual([
       '{"id":"a"}\n',
@@ -82,8 +79,8 @@ describe('several targets', () => {
   });
 
   it('are an error where two are the same', async () => {
-    const file = join(scratch(), 'leads.ndjson');
-    const link = join(scratch(), 'link');
+    const file = join(freshHome(), 'leads.ndjson');
+    const link = join(freshHome(), 'link');
     writeFileSync(file, '');
     symlinkSync(file, link);
     const same = [
@@ -112,7 +109,7 @@ describe('several targets', () => {
       killGroup: () => undefined,
     });
     expect([exec.name, targetLabel(exec.name)]).toEqual(['exec web-1 mail secret', 'exec']);
-    const file = join(scratch(), 'leads.ndjson');
+    const file = join(freshHome(), 'leads.ndjson');
     const options = { ...shared, pid: process.pid, clock: new FakeClock(), note: () => undefined };
     const output = await openAppendTarget(file, options);
     await output.close?.();
@@ -123,7 +120,7 @@ describe('several targets', () => {
 describe('--target', () => {
   it('is JSON, or a file that holds it', async () => {
     const behind = await app(answering(200));
-    const directory = scratch();
+    const directory = freshHome();
     const [file, written] = [join(directory, 'target.json'), join(directory, 'written')];
     writeFileSync(file, JSON.stringify({ exec: `cat > '${written}'`, giveUp: '1d' }));
     const listener = await start([
@@ -219,10 +216,7 @@ describe('a target with a condition', () => {
       [`forward ${failing.url}`]: 'waiting',
       [`forward ${other.url}`]: 'done',
     });
-    await until(() => {
-      listener.clock.advance(1000);
-      return failing.received.length === 2;
-    });
+    await listener.passUntil(() => failing.received.length === 2);
     expect(other.received).toHaveLength(2);
   });
 });
@@ -251,7 +245,7 @@ describe('leads help targets', () => {
     ],
     ['psql', ['-X', '-v', 'ON_ERROR_STOP=1', '-d', 'leads', '-f', 'insert.sql']],
   ])('prints a line that gives %s the lead, and it is done when that ends with 0', async (program, args) => {
-    const directory = scratch();
+    const directory = freshHome();
     // What aws reads it opens anew, by its path.
     const input = program === 'aws' ? 'cat /dev/stdin' : 'cat';
     const stub = `#!/bin/sh\n${input} > '${directory}/stdin'; printf '%s\\n' "$@" > '${directory}/args'; [ -e '${directory}/up' ]\n`;
@@ -265,10 +259,7 @@ describe('leads help targets', () => {
     expect((await listener.post(body, headers)).status).toBe(200);
     await until(() => listener.stdout.text().includes('exec: exit 1'));
     writeFileSync(join(directory, 'up'), '');
-    await until(() => {
-      listener.clock.advance(1000);
-      return listener.stdout.text().includes('exec: attempt 2: exit 0');
-    });
+    await listener.passUntil(() => listener.stdout.text().includes('exec: attempt 2: exit 0'));
     expect(readFileSync(join(directory, 'args'), 'utf8')).toBe(`${args.join('\n')}\n`);
     expect(readFileSync(join(directory, 'stdin'), 'utf8')).toBe(body);
   });
