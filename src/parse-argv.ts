@@ -89,8 +89,8 @@ async function topicOrError(name: string, isHelpCommand: boolean): Promise<Invoc
   }
   const topic = topicNames.find((candidate) => candidate === name);
   if (topic === undefined) {
-    const known = [...commands, ...topicNames.map((topicName) => ({ name: topicName }))];
-    throw unknownCommand(name, '', known, `help has the topics ${topicNames.join(', ')}`);
+    const candidates = [...commands, ...topicNames.map((topicName) => ({ name: topicName }))];
+    throw unknownCommand(name, '', candidates, `help has the topics ${topicNames.join(', ')}`);
   }
   const { topicHelp } = await import('./commands/help/topics.ts');
   return { kind: 'print', text: (width) => topicHelp(topic, width) };

@@ -122,7 +122,9 @@ export const commandGroup = (
   spec: CommandTexts & { readonly subcommands: readonly CommandSpec[] },
 ): CommandSpec => ({ arguments: {}, flags: {}, ...spec });
 
-interface CheckedSpec extends Pick<CommandSpec, 'arguments' | 'flags'> {
+type Declared = Pick<CommandSpec, 'arguments' | 'flags'>;
+
+interface CheckedSpec extends Declared {
   readonly settle?: ((options: never) => object) | undefined;
 }
 
@@ -206,11 +208,6 @@ function expandShortForms(flags: Flags, typed: TypedValues): TypedValues {
   return values;
 }
 
-interface Declared {
-  readonly arguments: Arguments;
-  readonly flags: Flags;
-}
-
 /**
  * Throws a `UsageError` for the first flag that lacks one of its `with`, or meets one of its `without`, and for stdin that
  * would be read twice. `typed` is text by option name, and `options` holds the values that were made of it.
@@ -276,9 +273,7 @@ function choicesBeside({ without = [] }: Flag, flags: Flags, excluded: string): 
 const isGiven = (flag: Flag | undefined, typed: unknown, option: unknown): boolean =>
   flag !== undefined && isSwitch(flag)
     ? option === (flag.negated !== true)
-    : typed !== undefined && option !== undefined && !isEmptyList(option);
-
-const isEmptyList = (option: unknown): boolean => Array.isArray(option) && option.length === 0;
+    : typed !== undefined && option !== undefined && !(Array.isArray(option) && option.length === 0);
 
 function rejectSharedStdin({ arguments: args, flags }: Declared, typed: TypedValues): void {
   const places = [

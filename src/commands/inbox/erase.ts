@@ -3,7 +3,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { describeProblem, LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
 import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/find-person.ts';
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
-import type { Erased, Inbox, InboxReader } from '../../inbox/inbox.ts';
+import type { Erased, ErasedCounts, Inbox, InboxReader } from '../../inbox/inbox.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -162,6 +162,7 @@ async function printJson(
   erased: Erased | undefined,
   { stdout }: Context,
 ): Promise<void> {
+  const { remains, outOfReach: _, ...counts } = erased ?? {};
   await writeJson(stdout, {
     dryRun: erased === undefined,
     leads: leads.map(({ leadId, deliveries, receivedAt, isWaiting }) => {
@@ -172,8 +173,8 @@ async function printJson(
     }),
     mentionedIn,
     erasedBefore: wasErased,
-    erased: erased === undefined ? null : countsOf(erased),
-    remains: erased?.remains === undefined ? null : erased.remains.message,
+    erased: erased === undefined ? null : counts,
+    remains: remains?.message ?? null,
     outOfReach: placesOf(erased),
   });
 }
@@ -188,13 +189,7 @@ function noteMentions({ mentionedIn }: FoundPerson, messages: Context['messages'
   messages.note('mentioned', `${some} it outside of the contact, and ${stay}: ${names.join(', ')}${more}`);
 }
 
-type Counts = Pick<Erased, 'leads' | 'deliveries' | 'rejected' | 'waiting'>;
-
-const countsOf = ({ leads, deliveries, rejected, waiting }: Counts): Counts => {
-  return { leads, deliveries, rejected, waiting };
-};
-
-function inWords({ leads, deliveries, rejected, waiting }: Counts): string {
+function inWords({ leads, deliveries, rejected, waiting }: ErasedCounts): string {
   return [
     `${counted(leads, 'lead', 'leads')} with ${counted(deliveries, 'delivery', 'deliveries')}`,
     counted(rejected, 'rejected delivery', 'rejected deliveries'),

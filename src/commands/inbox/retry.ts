@@ -240,8 +240,8 @@ async function retryPrinter(format: InboxRetryOptions['format'], stdout: Output)
   const writer = await objectWriter(format, stdout);
   return {
     write({ leadId, ok, answer, durationMs, at: endedAt, insteadOf }: Retried) {
-      const at = new Date(endedAt).toISOString();
-      return writer.write({ leadId, ok, answer, durationMs, at, insteadOf: insteadOf ?? null });
+      const times = { durationMs, at: new Date(endedAt).toISOString() };
+      return writer.write({ leadId, ok, answer, ...times, insteadOf: insteadOf ?? null });
     },
     end: writer.end,
   };

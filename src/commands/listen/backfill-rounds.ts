@@ -26,14 +26,14 @@ export function backfillRounds(session: ListenSession): RunRounds | undefined {
   const service = openedOnce(context, signal);
   return async (receiver, output) => {
     let keyError: ConfigError | undefined;
-    const reporter = new RoundReporter(messages);
+    const report = roundReporter(messages);
     await backfill({
       ...{ service, inbox, receiver, clock, signal, note, windowMs, everyMs },
       async onRound(round) {
         const { end } = round;
         const isOnlyRound = everyMs === undefined;
         if (isOnlyRound && end.kind === 'failed' && end.error instanceof ConfigError) keyError = end.error;
-        reporter.report(round);
+        report(round);
         if (isPrinted(round)) await output.backfill(round);
       },
     });
@@ -61,53 +61,39 @@ const isPrinted = (round: BackfillRound): boolean =>
   hasNews(round) || round.end.kind === 'failed' || round.end.kind === 'unproven';
 
 /**
- * Reports the rounds on stderr: a round without news is silent, and each cause of a failure or a doubt is named once. `#outage` has
+ * Reports the rounds on stderr: a round without news is silent, and each cause of a failure or a doubt is named once. `outage` has
  * the cause of the last round's failure, and when the first of the failed rounds in a row began, in ms.
  */
-class RoundReporter {
-  readonly #messages: Pick<Messages, 'say' | 'warn'>;
-  readonly #unprovenCauses = new Set<string>();
-  #outage: { readonly cause: string; readonly since: number } | undefined;
-
-  constructor(messages: Pick<Messages, 'say' | 'warn'>) {
-    this.#messages = messages;
-  }
-
-  report(round: BackfillRound): void {
-    const { end } = round;
-    if (end.kind === 'failed') this.#reportFailure(end.error, round);
-    else if (end.kind !== 'interrupted') this.#reportRecovery(round);
-    if (end.kind === 'unproven') this.#reportDoubt(end.reason.message);
-    if (!hasNews(round)) return;
-    const how = { complete: '', unproven: '', failed: ', ended early', interrupted: ', interrupted' }[
-      end.kind
-    ];
-    this.#messages.say(`backfill: ${counted(round)}${how}`);
-  }
-
-  #reportFailure(error: unknown, { startedAt, everyMs }: BackfillRound): void {
+function roundReporter(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillRound) => void {
+  const unprovenCauses = new Set<string>();
+  let outage: { readonly cause: string; readonly since: number } | undefined;
+  const reportFailure = (error: unknown, { startedAt, everyMs }: BackfillRound): void => {
     const { message, hint } = describe(error);
     // The service fails in many ways during one outage, which is one cause.
     const cause = error instanceof ServiceError ? 'outage' : withoutNumbers(message);
     const next = everyMs === undefined ? '' : `; trying again every ${formatSeconds(everyMs)}`;
-    if (this.#outage?.cause !== cause) {
-      this.#messages.warn(noteText({ message: `the backfill ended early: ${message}${next}`, hint }));
-    }
-    this.#outage = { cause, since: this.#outage?.since ?? startedAt };
-  }
-
-  #reportRecovery({ startedAt, durationMs }: BackfillRound): void {
-    if (this.#outage === undefined) return;
-    const outageMs = startedAt + durationMs - this.#outage.since;
-    this.#messages.say(`the backfill works again, after ${formatDuration(outageMs)}`);
-    this.#outage = undefined;
-  }
-
-  #reportDoubt(message: string): void {
+    if (outage?.cause !== cause)
+      messages.warn(noteText({ message: `the backfill ended early: ${message}${next}`, hint }));
+    outage = { cause, since: outage?.since ?? startedAt };
+  };
+  const reportRecovery = ({ startedAt, durationMs }: BackfillRound): void => {
+    if (outage === undefined) return;
+    messages.say(`the backfill works again, after ${formatDuration(startedAt + durationMs - outage.since)}`);
+    outage = undefined;
+  };
+  const reportDoubt = (message: string): void => {
     const cause = withoutNumbers(message);
-    if (!this.#unprovenCauses.has(cause)) this.#messages.warn(`the backfill may lack leads: ${message}`);
-    this.#unprovenCauses.add(cause);
-  }
+    if (!unprovenCauses.has(cause)) messages.warn(`the backfill may lack leads: ${message}`);
+    unprovenCauses.add(cause);
+  };
+  const endings = { complete: '', unproven: '', failed: ', ended early', interrupted: ', interrupted' };
+  return (round) => {
+    const { end } = round;
+    if (end.kind === 'failed') reportFailure(end.error, round);
+    else if (end.kind !== 'interrupted') reportRecovery(round);
+    if (end.kind === 'unproven') reportDoubt(end.reason.message);
+    if (hasNews(round)) messages.say(`backfill: ${counted(round)}${endings[end.kind]}`);
+  };
 }
 
 function counted({ fetched, known: duplicates, notStored }: BackfillRound): string {

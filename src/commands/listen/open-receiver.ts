@@ -33,7 +33,7 @@ export function openReceiver(
     workers,
     clock,
     note,
-    failures: simulate === undefined ? undefined : new SimulatedFailures({ ...simulate, clock, signal }),
+    failures: simulate === undefined ? undefined : simulatedFailures(simulate, { clock, stop }),
     explain: flags.explain ? explainerFor(session) : undefined,
     metrics,
     onAnswered(event) {
@@ -105,46 +105,34 @@ export function withinTenth<Args extends readonly unknown[], T>(
   };
 }
 
-interface SimulatedFailuresOptions extends Simulation {
-  readonly clock: Pick<Clock, 'sleep'>;
-  readonly signal: AbortSignal;
-}
-
 /** `--simulate`: fails on purpose, so that a service is seen to send again. A failed delivery counts for each of its leads. */
-class SimulatedFailures {
-  readonly #options: SimulatedFailuresOptions;
-  readonly #failuresOf = new Map<string, number>();
-
-  constructor(options: SimulatedFailuresOptions) {
-    this.#options = options;
-  }
-
-  failureFor(leadIds: readonly string[]): Rejection | undefined {
-    const { status, failFirst } = this.#options;
-    if (status !== undefined && status >= 300) {
-      return { ...rejection('told_to_fail', `answered ${status}, as --simulate says`), status };
-    }
-    if (failFirst === undefined) return undefined;
-    const failures = [...new Set(leadIds)].map((leadId) => this.#countFailure(leadId, failFirst));
-    return failures.find((failure) => failure !== undefined);
-  }
-
-  #countFailure(leadId: string, failFirst: number): Rejection | undefined {
-    const times = (this.#failuresOf.get(leadId) ?? 0) + 1;
+function simulatedFailures(
+  { status: simulatedStatus, failFirst = 0, delayMs }: Simulation,
+  { clock, stop: { signal } }: { readonly clock: Pick<Clock, 'sleep'>; readonly stop: ListenSession['stop'] },
+): ReceiverOptions['failures'] {
+  const failuresOf = new Map<string, number>();
+  const countFailure = (leadId: string): Rejection | undefined => {
+    const times = (failuresOf.get(leadId) ?? 0) + 1;
     if (times > failFirst) return undefined;
-    this.#failuresOf.set(leadId, times);
+    failuresOf.set(leadId, times);
     return rejection('told_to_fail', `failed on purpose, ${times} of ${failFirst} (--simulate)`);
-  }
-
-  /** A 200 is answered as the 2xx of `--simulate status`. */
-  statusFor(status: number): number {
-    return status === 200 ? (this.#options.status ?? status) : status;
-  }
-
-  wait(): Promise<void> | undefined {
-    const { delayMs, clock, signal } = this.#options;
-    if (delayMs === undefined || signal.aborted) return undefined;
-    // At the end of the run the answer is sent at once: an interrupted delay is no failure.
-    return clock.sleep(delayMs, signal).catch(() => undefined);
-  }
+  };
+  return {
+    failureFor(leadIds) {
+      if (simulatedStatus !== undefined && simulatedStatus >= 300)
+        return {
+          ...rejection('told_to_fail', `answered ${simulatedStatus}, as --simulate says`),
+          status: simulatedStatus,
+        };
+      const failures = [...new Set(leadIds)].map(countFailure);
+      return failures.find((failure) => failure !== undefined);
+    },
+    // A 200 is answered as the 2xx of `--simulate status`.
+    statusFor: (status) => (status === 200 ? (simulatedStatus ?? status) : status),
+    wait() {
+      if (delayMs === undefined || signal.aborted) return undefined;
+      // At the end of the run the answer is sent at once: an interrupted delay is no failure.
+      return clock.sleep(delayMs, signal).catch(() => undefined);
+    },
+  };
 }
