@@ -1,4 +1,3 @@
-import type { Context } from '../../context.ts';
 import { messageOf } from '../../errors.ts';
 import type { RedactDelivery } from '../../inbox/store-options.ts';
 import { utf8 } from '../../json/bytes.ts';
@@ -10,36 +9,23 @@ import { deliveryRedactor } from '../../receiver/credentials.ts';
 import type { AnsweredDelivery, ForwardAttempt } from '../../receiver/receiver-events.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import type { Verifier } from '../../webhook/scheme.ts';
-import type { ListenOptions } from './command.ts';
-
-interface OutputOptions {
-  readonly format: ListenOptions['format'];
-  readonly stdout: StdoutWriter;
-  readonly verifier: Verifier;
-  readonly targets: readonly Pick<Target, 'name'>[];
-}
+import type { ListenSession } from './session.ts';
 
 /**
  * Prints the events of a run: each to stdout, as `--format` says; the requests of `--verbose` and the final counts to stderr. The
  * duration of the run counts from this call. The promises resolve at once, unless the reader of stdout is slower than the events,
  * which then wait for it.
  */
-export async function openDeliveryOutput(
-  options: OutputOptions,
-  context: Pick<Context, 'stdout' | 'env' | 'globals' | 'clock' | 'messages'>,
-) {
-  const { clock, globals, messages } = context;
-  const { stdout } = options;
-  const redactor = deliveryRedactor(options.verifier);
-  const printer = await choosePrinter(options, redactor, context);
+export async function openDeliveryOutput(session: ListenSession, stdout: StdoutWriter) {
+  const { clock, globals, messages } = session.context;
+  const redactor = deliveryRedactor(session.verifier);
+  const printer = await choosePrinter(session, redactor);
   const tally: Tally = { accepted: 0, duplicate: 0, rejected: 0, other: 0, reasons: {} };
-  const printRequest = globals.verbose ? requestPrinter(messages, redactor) : undefined;
   const startedAt = clock.now();
   return {
     delivery(event: AnsweredDelivery): Promise<void> | void {
       addToTally(event, tally);
-      printRequest?.(event);
+      if (globals.verbose) printRequest(event, redactor, messages);
       return stdout.write(printer.delivery(event));
     },
     forward: (attempt: ForwardAttempt): Promise<void> | void =>
@@ -66,19 +52,18 @@ function addToTally({ verdict, reason }: AnsweredDelivery, tally: Tally): void {
 
 const shownBodyBytes = 4096;
 
-function requestPrinter(
-  messages: Pick<Messages, 'verbose'>,
+function printRequest(
+  { delivery, position }: AnsweredDelivery,
   redactor: RedactDelivery,
-): (event: AnsweredDelivery) => void {
-  return ({ delivery, position }) => {
-    // A request with several leads is printed with the first of them.
-    if (position !== undefined && position.number > 1) return;
-    const { method, body } = delivery;
-    messages.verbose(`${method} ${redactor.path(delivery)}`);
-    for (const [name, value] of redactor.headers(delivery)) messages.verbose(`  ${name}: ${value}`);
-    const text = Buffer.from(body.subarray(0, shownBodyBytes)).toString('utf8');
-    messages.verbose(`  ${text}${body.length > shownBodyBytes ? ` … (${body.length} bytes)` : ''}`);
-  };
+  messages: Pick<Messages, 'verbose'>,
+): void {
+  // A request with several leads is printed with the first of them.
+  if (position !== undefined && position.number > 1) return;
+  const { method, body } = delivery;
+  messages.verbose(`${method} ${redactor.path(delivery)}`);
+  for (const [name, value] of redactor.headers(delivery)) messages.verbose(`  ${name}: ${value}`);
+  const text = Buffer.from(body.subarray(0, shownBodyBytes)).toString('utf8');
+  messages.verbose(`  ${text}${body.length > shownBodyBytes ? ` … (${body.length} bytes)` : ''}`);
 }
 
 function summaryLine(tally: Tally, durationMs: number): string {
@@ -103,9 +88,8 @@ interface Printer {
 }
 
 async function choosePrinter(
-  { format, targets }: OutputOptions,
+  { flags: { format }, targets, context }: ListenSession,
   redactor: RedactDelivery,
-  context: Pick<Context, 'stdout' | 'env' | 'globals'>,
 ): Promise<Printer> {
   const isTerminal = context.stdout.isTTY === true;
   switch (format) {

@@ -55,7 +55,7 @@ const stdoutExtraMs = 1000;
  * is under way has the time of the drain to finish.
  */
 async function listen(session: ListenSession): Promise<Outcome> {
-  const { flags, context, settings, verifier, targets, stop, closers } = session;
+  const { flags, context, settings, stop, closers } = session;
   const { messages } = context;
   closers.push(startRetention(session));
   onAbort(stop.stopping, () => sayStopping(settings.drainDelayMs, context));
@@ -65,7 +65,7 @@ async function listen(session: ListenSession): Promise<Outcome> {
     (error) => stop.stop({ by: 'failure', error }),
     () => messages.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
   );
-  const output = await openDeliveryOutput({ format: flags.format, stdout, verifier, targets }, context);
+  const output = await openDeliveryOutput(session, stdout);
   const workers = forwardWorkers(session, output);
   const receiver = openReceiver(session, workers, output);
   const server = await openSockets(session, receiver, output);
