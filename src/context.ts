@@ -23,17 +23,13 @@ export interface Context extends Host {
   http(asksOnce?: boolean): Promise<HttpClient>;
 }
 
-interface ContextOptions extends Pick<Context, 'globals'> {
-  readonly allowsNewProfile: boolean;
-}
-
 /**
  * Runs something with a context of its own, and closes what that context opened. Configuration and HTTP client load when
  * they are first asked for.
  */
 export async function withContext<T>(
   host: Host,
-  { globals, allowsNewProfile }: ContextOptions,
+  { globals, allowsNewProfile }: Pick<Context, 'globals'> & { readonly allowsNewProfile: boolean },
   run: (context: Context) => Promise<T>,
 ): Promise<T> {
   const { env } = host;

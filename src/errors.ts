@@ -123,12 +123,7 @@ export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
 /** The sentence and the hint that a person at the command line reads. */
-interface Description {
-  readonly message: string;
-  readonly hint: string | undefined;
-}
-
-export const describe = (thrown: unknown): Description =>
+export const describe = (thrown: unknown) =>
   describeProblem({ message: messageOf(thrown), ...(thrown instanceof LeadsError ? thrown.details : {}) });
 
 export const describeProblem = ({ message, option, hint }: Omit<Problem, 'kind'>, front = commandLine) => ({

@@ -5,14 +5,9 @@ import { schemeFlags } from '../flags/delivery-flags.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { command, members } from '../flags/command-spec.ts';
 
-interface AdminAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
 const highestPort = 65_535;
 
-const adminAddress: ValueType<AdminAddress> = {
+const adminAddress: ValueType<{ readonly host: string; readonly port: number }> = {
   parse(typed) {
     const [, ipv6, name, digits] =
       /^(?:(?:\[([\da-fA-F:.]+)\]|([^\s:/@[\]]+)):)?(\d{1,5})$/.exec(typed) ?? [];

@@ -157,14 +157,10 @@ test('other schemes have keys of their own', async () => {
 
 test.each([
   ['no object', '{"a":1}'.slice(1)],
-  ['broken JSON', '{'],
-  ['a list', file('["a"]')],
   ['a number', json({ signatureHeader: 'X-Sig', tolerance: 5 })],
-  ['a misspelt key', json({ signatureHeader: 'X-Sig', timestampheader: 'X-Time' })],
   ['a value that does not exist', json({ signatureHeader: 'X-Sig', algorithm: 'md5' })],
   ['an empty text', json({ signatureHeader: '' })],
   ['an unknown scheme', json({ scheme: 'none' })],
-  ['a secret', json({ signatureHeader: 'X-Sig', secret: 's' })],
   ['a key of another scheme', json({ scheme: 'stripe', headerPrefix: 'acme' })],
   ['no such file', '/no/such/file'],
 ])('a scheme that is %s is a usage error', async (_, given) => {

@@ -122,8 +122,3 @@ test('the topic of schemes names every scheme, with its headers and what is sign
     expect(flat(stdout)).toContain(`secret: ${vendorSecrets[preset.name]}`);
   }
 });
-
-it('says which waits --timeout limits', async () => {
-  const { stdout } = await leads(['list', '--help', '--all']);
-  expect(stdout).toMatch(/--timeout <duration>\s+to connect, to an answer, and between two\s+parts of it/);
-});
