@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from './support/clock.ts';
 import { opener } from '../src/commands/inspect/run.ts';
 import { findPaths } from '../src/config/directories.ts';
-import { databaseLocation } from '../src/inbox/postgres/connection/database-location.ts';
+import { databaseLocation } from '../src/inbox/postgres/database-location.ts';
 import { openDatabase } from '../src/inbox/sqlite/open-database.ts';
 import { homeWith, leads } from './support/run.ts';
 

@@ -3,7 +3,7 @@ import { access, constants, open, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { checkServer } from '../inbox/postgres/check-server.ts';
-import type { DatabaseLocation } from '../inbox/postgres/connection/database-location.ts';
+import type { DatabaseLocation } from '../inbox/postgres/database-location.ts';
 import { isInbox } from '../inbox/postgres/database-schema.ts';
 import { withSession } from '../inbox/postgres/open-session.ts';
 import type { Session } from '../inbox/postgres/session.ts';

@@ -5,7 +5,7 @@ import type { Driver } from './driver.ts';
 import type { Inbox, InboxReader } from './inbox.ts';
 import { cannotOpen } from './sqlite/sqlite-errors.ts';
 import { inMemory, type StoreOptions } from './store-options.ts';
-import type { DatabaseLocation } from './postgres/connection/database-location.ts';
+import type { DatabaseLocation } from './postgres/database-location.ts';
 
 export type InboxLocation = string | DatabaseLocation;
 
@@ -67,7 +67,7 @@ export async function openInboxReader({
   clock,
 }: Pick<InboxOptions, 'location' | 'clock'>): Promise<InboxReader> {
   if (location === inMemory) return openInbox({ location, clock });
-  const { openStoreReader } = await import('./store-reader.ts');
+  const { openStoreReader } = await import('./store.ts');
   if (typeof location === 'string') {
     const { openSqliteReadOnly } = await import('./sqlite/driver.ts');
     const driver = await openSqliteReadOnly(location, clock);

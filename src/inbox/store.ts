@@ -1,13 +1,57 @@
 import { bodiesWithIds, eraseLeads, pruneSome } from './sql/removal.ts';
 import type { Driver } from './driver.ts';
-import type { Inbox } from './inbox.ts';
+import type { Inbox, InboxReader } from './inbox.ts';
 import { claim, claimLead, giveUp, makeDue, nextDueQuery, recordAttempts } from './sql/forwards.ts';
-import { numberOf, optionalNumber } from './sql/row.ts';
+import { bytesOf, numberOf, optionalNumber } from './sql/row.ts';
 import { sql, type Statement, type Work } from './sql/statement.ts';
-import { storeLabels } from './sql/waiting.ts';
+import { forwardsOf, storeLabels, targetCounts, undoneLeads } from './sql/waiting.ts';
 import type { StoreOptions } from './store-options.ts';
-import { readerOf, readMeta } from './store-reader.ts';
-import { WriteQueue } from './write-queue.ts';
+import { type OpenedStore, WriteQueue } from './write-queue.ts';
+import type { Clock } from '../time/clock.ts';
+import { deliveries, leads } from './sql/deliveries.ts';
+import { leadReader } from './sql/leads.ts';
+import { deliveryCounts, receipts, removedCounts } from './sql/receipts.ts';
+import { storedNames } from './target-name.ts';
+
+export async function openStoreReader(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<InboxReader> {
+  return readerOf(driver, await readMeta(driver, clock), []);
+}
+
+const longestGapMs = 120_000;
+
+/**
+ * Nonces expire by a clock of their own, which goes only while a receiver runs: the system's time may be set a day ahead and back
+ * again. Each transaction stores it (`nonces_at`) beside the system's time (`noted_at`). A receiver that starts continues from there,
+ * and adds the time since then, in which other receivers may have run, but no more than two minutes: one that runs writes more often.
+ */
+async function readMeta(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<OpenedStore> {
+  const [row] = await driver.read(sql`SELECT key, nonces_at, noted_at, ${driver.now()} AS now FROM @meta`);
+  const sinceNoted = Math.max(0, numberOf(row?.['now']) - numberOf(row?.['noted_at']));
+  const noncesNow = numberOf(row?.['nonces_at']) + Math.min(longestGapMs, sinceNoted);
+  const key = bytesOf(row?.['key']);
+  return { key, noncesStart: noncesNow - clock.steady(), storedName: storedNames(key) };
+}
+
+function readerOf(
+  driver: Driver,
+  { key, storedName }: OpenedStore,
+  ownTargets: readonly string[],
+): InboxReader {
+  return {
+    location: driver.location,
+    ...leadReader(driver, key),
+    list: (query) => deliveries(driver, query),
+    receipts: (query) => receipts(driver, query),
+    leads: (query) => leads(driver, query),
+    counts: (query) => deliveryCounts(driver, query),
+    removedCounts: (query) => removedCounts(driver, query),
+    waiting: (target) => undoneLeads(driver, target === undefined ? undefined : storedName(target)),
+    targetCounts: () => targetCounts(driver, ownTargets.map(storedName)),
+    forwards: (leadIds) => forwardsOf(driver, leadIds),
+    changeMark: () => driver.changeMark(),
+    close: () => driver.close(),
+  };
+}
 
 /** Makes the inbox of a database that is open: reads go to the driver at once, and all writes through one queue. */
 export async function openStore(driver: Driver, options: Omit<StoreOptions, 'location'>): Promise<Inbox> {

@@ -6,7 +6,17 @@ import type { Arrival, RejectedDelivery, TakeResult } from './inbox.ts';
 import { sql, type Start, type Work } from './sql/statement.ts';
 import { loadStoredState, saveChanges } from './sql/store-batch.ts';
 import type { StoreOptions } from './store-options.ts';
-import type { OpenedStore } from './store-reader.ts';
+import type { StoredName } from './target-name.ts';
+
+/**
+ * The values that are read from `meta` when the store is opened. Under the secret `key` ids of erased leads and names of targets are digested.
+ * `noncesStart` plus the reading of the monotonic clock, in milliseconds, is the time of the nonces.
+ */
+export interface OpenedStore {
+  readonly key: Uint8Array;
+  readonly storedName: StoredName;
+  readonly noncesStart: number;
+}
 
 interface QueuedWrite {
   readonly task: BatchItem | ((start: Start) => Work<unknown>);

@@ -7,7 +7,7 @@ import { counted } from '../output/terminal/progress.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Verifier } from '../webhook/scheme.ts';
-import { withFreshCredential } from './forward-credential.ts';
+import { withFreshCredential } from './credentials.ts';
 import { forwardsStopped, type ReceiverNote } from './errors.ts';
 import type { ForwardAttempt } from './receiver-events.ts';
 import { defaultGiveUpMs, retryInMs, TargetHealth } from './target-health.ts';

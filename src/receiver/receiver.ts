@@ -21,8 +21,7 @@ import {
 } from '../webhook/delivery-answer.ts';
 import type { Verifier } from '../webhook/scheme.ts';
 import { deliveryRedactor } from './credentials.ts';
-import { DeliveryForwards, type DeliveryWorker } from './delivery-forwards.ts';
-import { claimMsFor } from './forward-worker.ts';
+import { claimMsFor, DeliveryForwards, type DeliveryWorker } from './forward-worker.ts';
 import type { HostGuard } from './host-guard.ts';
 import { formerSecretUsed, leadForNoTarget, type ReceiverNote, rejectedNotKept } from './errors.ts';
 import type { AnsweredDelivery, StoredLead } from './receiver-events.ts';

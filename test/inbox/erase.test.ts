@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findPerson } from '../../src/inbox/erase/find-person.ts';
+import { findPerson } from '../../src/inbox/find-person.ts';
 import type { Arrival, Inbox } from '../../src/inbox/inbox.ts';
 import { maxRepeatsKept } from '../../src/inbox/store-options.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findPerson } from '../../src/inbox/erase/find-person.ts';
-import { type Person, readableIn } from '../../src/inbox/erase/person.ts';
+import { findPerson, type Person, readableIn } from '../../src/inbox/find-person.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { open } from './stores.ts';
 import { arrivalOf, deliveryOf } from './support.ts';
@@ -31,7 +30,7 @@ describe('a person in a text of anybody', () => {
     [id('lead_1'), '/hook/lead_1?x=1'],
     [id('lead_1'), 'id=lead_1&name=Ada'],
   ])('%j is readable in %s', (person, text) => {
-    expect(readableIn(person)(Buffer.from(text))).toBe(true);
+    expect(readableIn(person)({ body: Buffer.from(text) })).toBe(true);
   });
 
   it.each([
@@ -42,7 +41,7 @@ describe('a person in a text of anybody', () => {
     [id('lead_1'), '{"id":"lead_10","path":"/lead_1x"}'],
     [id('71'), '{"id":711}'],
   ])('%j is not in %s', (person, text) => {
-    expect(readableIn(person)(Buffer.from(text))).toBe(false);
+    expect(readableIn(person)({ body: Buffer.from(text) })).toBe(false);
   });
 
   it('is looked for in a time that grows as the text does', () => {
@@ -50,7 +49,7 @@ describe('a person in a text of anybody', () => {
       `"${'x'.repeat(4_000_000)}" "${'1 '.repeat(1_000_000)}" "${"o'".repeat(1_000_000)}"`,
     );
     for (const person of [email('ada@example.com'), phone('442079460958'), id('lead_1')]) {
-      expect(readableIn(person)(long)).toBe(false);
+      expect(readableIn(person)({ body: long })).toBe(false);
     }
   });
 

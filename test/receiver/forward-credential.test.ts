@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { StoredDelivery } from '../../src/inbox/inbox.ts';
 import { inboxRequirements } from '../../src/receiver/receiver.ts';
-import { wasVerified, withFreshCredential } from '../../src/receiver/forward-credential.ts';
+import { wasVerified, withFreshCredential } from '../../src/receiver/credentials.ts';
 import { asReceived } from '../../src/receiver/stored-request.ts';
 import { Secret } from '../../src/secret.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';

@@ -12,7 +12,7 @@ import {
   type Receiver,
   type ReceiverOptions,
 } from '../../src/receiver/receiver.ts';
-import type { DeliveryWorker } from '../../src/receiver/delivery-forwards.ts';
+import type { DeliveryWorker } from '../../src/receiver/forward-worker.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';

@@ -45,7 +45,7 @@ export async function resolveInbox(
     const hint = 'it must be a file, :memory: or postgres://HOST/DATABASE';
     throw flags.inbox === undefined ? new ConfigError(message, { hint }) : new UsageError(message, { hint });
   }
-  const { databaseLocation } = await import('../../inbox/postgres/connection/database-location.ts');
+  const { databaseLocation } = await import('../../inbox/postgres/database-location.ts');
   const warn = (warning: Problem): void => messages.warn(noteText(warning));
   const location = { ...databaseLocation(pathOrUrl, { env, platform: context.platform, warn }), file };
   if (file === undefined && flags.inbox !== undefined && location.url.password !== undefined) {

@@ -1,8 +1,14 @@
 import { ask } from '../../config/prompt.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { describeProblem, LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
-import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/find-person.ts';
-import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
+import {
+  findPerson,
+  findTestLeads,
+  type FoundPerson,
+  normalizedEmail,
+  normalizedPhone,
+  type Person,
+} from '../../inbox/find-person.ts';
 import type { Erased, ErasedCounts, Inbox, InboxReader } from '../../inbox/inbox.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';

@@ -5,7 +5,7 @@ import { shellWord } from '../../front.ts';
 import type { HttpServer } from '../../http/server/server-options.ts';
 import type { MetricFamily } from '../../output/openmetrics.ts';
 import { openAdminServer, readiness } from '../../receiver/admin-server.ts';
-import { backlogCache, backlogFamilies, inboxUp } from '../../receiver/backlog-metrics.ts';
+import { backlogCache, backlogFamilies, inboxUp } from '../../receiver/receiver-metrics.ts';
 import type { Receiver } from '../../receiver/receiver.ts';
 import { certificateFiles, certificateFor, renewOwnCertificate } from './renewed-files.ts';
 import type { ListenOptions } from './command.ts';

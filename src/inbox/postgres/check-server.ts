@@ -2,7 +2,7 @@ import { ConfigError } from '../../errors.ts';
 import { textOf } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
 import type { StoreOptions } from '../store-options.ts';
-import type { DatabaseLocation } from './connection/database-location.ts';
+import type { DatabaseLocation } from './database-location.ts';
 import type { Session } from './session.ts';
 
 /** In SQL, NULL where the server has not loaded the extension whose setting it is. */

@@ -3,7 +3,7 @@ import { postgresDialect } from '../sql/dialect.ts';
 import { schemaOf, schemaVersion } from '../sql/schema.ts';
 import { numberOf } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
-import type { DatabaseLocation } from './connection/database-location.ts';
+import type { DatabaseLocation } from './database-location.ts';
 import type { Session } from './session.ts';
 
 /** The time of the database, which all who share the inbox have in common, in milliseconds since the epoch. */

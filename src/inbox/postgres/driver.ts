@@ -28,7 +28,7 @@ import {
   LostAnswerError,
   namesRights,
 } from './database-errors.ts';
-import type { DatabaseLocation } from './connection/database-location.ts';
+import type { DatabaseLocation } from './database-location.ts';
 import { checkServer } from './check-server.ts';
 import { createSchema, databaseTime, inSchema, isInbox } from './database-schema.ts';
 import { ColumnQuery, type Session } from './session.ts';

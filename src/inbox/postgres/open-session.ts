@@ -7,16 +7,16 @@ import { unreadable } from '../../files/errors.ts';
 import { addressAttempts } from '../../http/client/http-client.ts';
 import type { Secret } from '../../secret.ts';
 import { type Row, textOf } from '../sql/row.ts';
-import { cannotOpen, connectionCut, DatabaseUnavailableError, ConnectionError } from './database-errors.ts';
-import { hostText, openingError } from './opening-error.ts';
-import type { DatabaseLocation } from './connection/database-location.ts';
 import {
-  type DatabaseHost,
-  type DatabaseUrl,
-  parseDatabaseUrl,
-  sslModeFor,
-} from './connection/database-url.ts';
-import { passwordFromFile } from './connection/password-file.ts';
+  cannotOpen,
+  connectionCut,
+  ConnectionError,
+  DatabaseUnavailableError,
+  hostText,
+  openingError,
+} from './database-errors.ts';
+import { type DatabaseLocation, passwordFromFile } from './database-location.ts';
+import { type DatabaseHost, type DatabaseUrl, parseDatabaseUrl, sslModeFor } from './database-url.ts';
 import { Session } from './session.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { DatabaseUnavailableError } from './database-errors.ts';
-import type { DatabaseLocation } from './connection/database-location.ts';
+import type { DatabaseLocation } from './database-location.ts';
 import { openSession } from './open-session.ts';
 import type { Session } from './session.ts';
 

@@ -4,7 +4,7 @@ import type { Secret } from '../../secret.ts';
 import type { Row, Rows, Value } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
 import { sessionError, connectionCut, DatabaseError, ConnectionError } from './database-errors.ts';
-import type { DatabaseUrl } from './connection/database-url.ts';
+import type { DatabaseUrl } from './database-url.ts';
 
 const defaultAnswerMs = 5000;
 

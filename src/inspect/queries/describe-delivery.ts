@@ -5,7 +5,7 @@ import { maxRejectedBody } from '../../inbox/store-options.ts';
 import { utf8, bufferOf } from '../../json/bytes.ts';
 import { curlCommand } from '../../output/curl-command.ts';
 import { storedDelivery } from '../../receiver/stored-request.ts';
-import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
+import { endToEndHeaders } from '../../receiver/targets/forward.ts';
 import { Secret } from '../../secret.ts';
 import { headerValues } from '../../webhook/delivery.ts';
 import type { RejectReason } from '../../webhook/delivery-answer.ts';

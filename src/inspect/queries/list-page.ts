@@ -3,7 +3,7 @@ import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json, jsonIn } from '../../json/exact.ts';
 import { fieldsOf } from '../../json/resource.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
-import { replayHeader } from '../../receiver/targets/forward-request.ts';
+import { replayHeader } from '../../receiver/targets/forward.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { WirePage, WireRow } from '../wire.ts';
 

@@ -16,7 +16,7 @@ import type { Target } from './target.ts';
 export const appendTargetName = (path: string, host: string | undefined): string =>
   ['output', host, resolve(path)].filter((part) => part !== undefined).join(' ');
 
-export interface AppendTargetOptions extends Pick<Context, 'pid' | 'clock' | 'signal'> {
+interface AppendTargetOptions extends Pick<Context, 'pid' | 'clock' | 'signal'> {
   readonly note: (note: ReceiverNote) => void;
   readonly host?: string | undefined;
 }

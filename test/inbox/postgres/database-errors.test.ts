@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { ConfigError, describe } from '../../../src/errors.ts';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
-import { parseDatabaseUrl } from '../../../src/inbox/postgres/connection/database-url.ts';
+import { parseDatabaseUrl } from '../../../src/inbox/postgres/database-url.ts';
 import {
-  sessionError,
   cannotOpen,
   cannotWrite,
   connectionCut,
+  ConnectionError,
   DatabaseError,
   DatabaseUnavailableError,
   isServerAnswer,
   isSessionLost,
-  ConnectionError,
+  openingError,
+  sessionError,
 } from '../../../src/inbox/postgres/database-errors.ts';
-import { openingError } from '../../../src/inbox/postgres/opening-error.ts';
 
 const failed = (code: string): Error => Object.assign(new Error('as it says'), { code });
 const url = parseDatabaseUrl('postgres://ada@db.example:6432/leads', () => '');

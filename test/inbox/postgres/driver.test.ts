@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/errors.ts';
-import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
+import type { DatabaseLocation } from '../../../src/inbox/postgres/database-location.ts';
 import { openPostgresDriver } from '../../../src/inbox/postgres/driver.ts';
 import { DatabaseError, mayBeCausedByData } from '../../../src/inbox/postgres/database-errors.ts';
 import { type Row, type Rows, textOf, type Value } from '../../../src/inbox/sql/row.ts';

@@ -1,8 +1,5 @@
 import { noteText } from '../../../src/errors.ts';
-import {
-  type DatabaseLocation,
-  databaseLocation,
-} from '../../../src/inbox/postgres/connection/database-location.ts';
+import { type DatabaseLocation, databaseLocation } from '../../../src/inbox/postgres/database-location.ts';
 
 interface LocationParts {
   readonly env?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forwardRequest } from '../../../src/receiver/targets/forward-request.ts';
+import { forwardRequest } from '../../../src/receiver/targets/forward.ts';
 import type { CheckedDelivery } from '../../../src/webhook/check-delivery.ts';
 
 const checked = (path: string, method = 'POST', ids: readonly string[] = ['a']): CheckedDelivery => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LeadsError } from '../../../../src/errors.ts';
-import { parseDatabaseUrl } from '../../../../src/inbox/postgres/connection/database-url.ts';
+import { parseDatabaseUrl } from '../../../../src/inbox/postgres/database-url.ts';
 import { locationOf } from '../location.ts';
 
 const parse = (url: string) => parseDatabaseUrl(url, () => 'me');

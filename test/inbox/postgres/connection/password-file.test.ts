@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findPassword, passwordFromFile } from '../../../../src/inbox/postgres/connection/password-file.ts';
+import { findPassword, passwordFromFile } from '../../../../src/inbox/postgres/database-location.ts';
 
 const account = { host: { name: 'db', port: 5432, isSocket: false }, database: 'leads', user: 'me' };
 const socket = { ...account, host: { name: '/run', port: 5432, isSocket: true } };

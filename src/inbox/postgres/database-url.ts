@@ -1,6 +1,6 @@
-import { isLoopback } from '../../../config/base-url.ts';
-import { ConfigError } from '../../../errors.ts';
-import { Secret } from '../../../secret.ts';
+import { isLoopback } from '../../config/base-url.ts';
+import { ConfigError } from '../../errors.ts';
+import { Secret } from '../../secret.ts';
 
 /** How the connection is protected (PostgreSQL, "SSL Mode Descriptions"). */
 type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
