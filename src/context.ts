@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { findPaths, type Paths } from './config/directories.ts';
 import type { Globals, Settings } from './config/load-settings.ts';
 import type { Host } from './host.ts';
@@ -48,7 +49,7 @@ export async function withContext<T>(
   let client: HttpClient | undefined;
   const http = once(async (asksOnce = false) => {
     const { timeoutMs } = await settings();
-    const options = { env, dataDir: paths.dataDir, timeoutMs };
+    const options = { env, dataDir: paths.dataDir, timeoutMs, setV8Flag: setFlagsFromString };
     return (client = asksOnce
       ? (await import('./http/client/quick-client.ts')).createQuickClient(options)
       : (await import('./http/client/agent.ts')).createAgent(options));

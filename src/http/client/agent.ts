@@ -25,6 +25,7 @@ export function createAgent(options: HttpClientOptions): HttpClient {
       const ca = await loopbackAuthorities(origin, options);
       return ca.length === 0 ? {} : { ca };
     },
+    setV8Flag: options.setV8Flag,
   });
   return { request: (sent) => rejectOnAbort(send(pools, sent), sent.signal), destroy: () => pools.destroy() };
 }

@@ -34,6 +34,8 @@ export interface HttpClientOptions {
   /** The directory of our own local authority, if there is one; undefined: it is not looked for. */
   readonly dataDir: string | undefined;
   readonly timeoutMs: number;
+  /** Only the command line gives it: an application that uses the library keeps its flags. */
+  readonly setV8Flag?: ((flag: string) => void) | undefined;
 }
 
 /** The headers of an answer, from the list of names and values in turn that node and undici give. */

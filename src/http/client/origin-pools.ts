@@ -1,12 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { isIP } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 import type { SecureContextOptions } from 'node:tls';
 import type { buildConnector as Connect } from 'undici';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { connectTimeout, TunnelError, TunnelRefusedError } from '../errors.ts';
-import { addressAttempts } from './http-client.ts';
+import { addressAttempts, type HttpClientOptions } from './http-client.ts';
 import { nameOtherHost } from './trust.ts';
 import { openTunnel } from './proxy.ts';
 
@@ -23,6 +22,7 @@ interface PoolOptions {
   readonly trustOf: (
     origin: URL,
   ) => Promise<SecureContextOptions & { readonly rejectUnauthorized?: boolean }>;
+  readonly setV8Flag?: HttpClientOptions['setV8Flag'];
 }
 
 /** Connects until `deadline`, of the monotonic clock, in milliseconds. */
@@ -107,7 +107,7 @@ export class OriginPools {
       const servername = isIP(host) === 0 ? host : '';
       const socket = connectSocket({ ...target, servername }, (...result) => {
         clearTimeout(timer);
-        compilingOnce(() => callback(...result));
+        compilingOnce(this.#options.setV8Flag, () => callback(...result));
       });
       const timer = setTimeout(() => socket.destroy(connectTimeout()), deadline - performance.now());
       this.#sockets.add(socket);
@@ -127,11 +127,11 @@ const wasmFlags = ['wasm-dynamic-tiering', 'wasm-tier-up', 'wasm-lazy-compilatio
  * first connection, and optimising it takes 150 ms of CPU for a gain that does not show in 60,000 requests. The flags are changed
  * for this call alone, because V8 refuses code that was compiled under other flags.
  */
-function compilingOnce(call: () => void): void {
-  for (const flag of wasmFlags) setFlagsFromString(`--no-${flag}`);
+function compilingOnce(setFlag: HttpClientOptions['setV8Flag'], call: () => void): void {
+  for (const flag of wasmFlags) setFlag?.(`--no-${flag}`);
   try {
     call();
   } finally {
-    for (const flag of wasmFlags) setFlagsFromString(`--${flag}`);
+    for (const flag of wasmFlags) setFlag?.(`--${flag}`);
   }
 }
