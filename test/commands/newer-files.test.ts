@@ -10,7 +10,6 @@ const newerFile = '{"version":9}';
 describe('a file of a newer version is refused, with what to install, and stays as it is', () => {
   it.each<[file: string, exitCode: number, words: (path: string) => readonly string[]]>([
     ['config.json', 3, () => ['config', 'list']],
-    ['scheme.json', 3, (path) => ['verify', '-', '--scheme', path, '--secret', 'a']],
     ['bookmark.json', 6, (path) => ['export', '--bookmark', path]],
     ['export.ndjson.checkpoint', 6, (path) => ['export', '--resume', '-o', path.replace('.checkpoint', '')]],
     ['export.ndjson.checkpoint', 6, (path) => ['export', '-o', path.replace('.checkpoint', '')]],
@@ -24,7 +23,6 @@ describe('a file of a newer version is refused, with what to install, and stays 
     const run = await leads(words(path), {
       home,
       env: { LEADS_BASE_URL: 'http://127.0.0.1:1', LEADS_API_KEY: 'key' },
-      stdin: 'POST / HTTP/1.1\ncontent-type: application/json\n\n{"id":"a"}',
     });
     expect(run).toMatchObject({ exitCode, stdout: '' });
     expect(run.stderr).toMatch(/version.*(\n.*)?npm install leads-cli@latest/);
