@@ -68,9 +68,15 @@ inChromium('hostile deliveries', (browser) => {
     expect(await body.textContent()).toContain('1e400');
     for (const id of ['lead_long', ...Object.keys(costly), 'lead_ones', 'lead_lines']) {
       await open(id);
-      await page.getByText('Only the beginning is shown.').waitFor();
+      await page.getByText('Only the beginning is shown. Copy has all of it.').waitFor();
       await expect.poll(async () => (await body.textContent())?.length).toBeGreaterThan(3_000);
     }
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await open('lead_long');
+    await page.getByRole('button', { name: 'Copy the body' }).click();
+    await page.locator('.message', { hasText: 'Copied the text.' }).waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain('x'.repeat(1_000_000));
     await open('lead_bidi');
     await expectAccessible(page);
     expect(dialogs).toBe(0);

@@ -53,11 +53,7 @@ export function BodySection({ model, delivery }: BodyProps): VNode {
           {lineNodes}
         </pre>
       )}
-      {isCut && (
-        <p class="note">
-          Only the beginning is shown. <code>leads inbox show {delivery.seq} --raw</code> writes all of it.
-        </p>
-      )}
+      {isCut && <p class="note">Only the beginning is shown. Copy has all of it.</p>}
     </Section>
   );
 }
