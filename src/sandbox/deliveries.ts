@@ -29,8 +29,6 @@ interface DeliveriesOptions {
   readonly onAttempt: (attempt: RecordedAttempt) => void;
 }
 
-export type Deliveries = ReturnType<typeof createDeliveries>;
-
 /**
  * Delivers each lead to the webhook, if there is one. Leads get their slots in order. A lead that has a slot may be
  * dropped, or give it back to be overtaken; else its attempts follow until one is acknowledged or none is left.

@@ -21,7 +21,7 @@ let service: PageService | undefined;
 afterEach(() => service?.close());
 
 async function serve(options: PageServiceOptions): Promise<PageService> {
-  service?.close();
+  await service?.close();
   service = await servePages(options);
   return service;
 }

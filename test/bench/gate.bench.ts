@@ -29,7 +29,7 @@ const looks: readonly Look[] = [
 ];
 
 let contestants: readonly Contestant[] = [];
-let close = (): void => undefined;
+let close: () => Promise<unknown> = () => Promise.resolve();
 beforeAll(async () => {
   const opened = await openContestants(root);
   contestants = opened.contestants.filter(({ name }) => only === undefined || name.includes(only));

@@ -133,7 +133,7 @@ describe('export > FILE that is interrupted', () => {
     await until(() => /cursor=2\d\d/.test(err));
     child.kill(signal);
     const [ended] = (await once(child, 'close')) as [number | null];
-    slow.close();
+    await slow.close();
     expect(ended).toBe(code);
     const [, said = ''] = /hint: ([\d,]+) leads were written; the output is incomplete/.exec(err) ?? [];
     const read = flags.length === 0 ? 'cat' : 'zcat';

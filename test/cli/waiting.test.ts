@@ -51,7 +51,7 @@ describe('on a terminal', { concurrent: true, skip: !hasTerminals() }, () => {
     await until(() => /[1-9]\d* leads, /.test(run.drawn()));
     run.pressCtrlC();
     expect(await run.exitCode).toBe(130);
-    slow.close();
+    await slow.close();
     expect(run.drawn()).toMatch(/\d+ leads were written; the output is incomplete/);
   });
 

@@ -27,7 +27,7 @@ interface Stored {
   readonly url: string;
   /** Adds the leads of a night. */
   grow(): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** A list that grows at its end, in pages of 100 with a total. The leads of each night have a field more. */
@@ -97,7 +97,7 @@ it('promise 10: a file that is appended to night after night and killed at rando
       const healed = nightly(home);
       expect({ ...(await healed.done), said: healed.stderr() }).toMatchObject({ exitCode: 0 });
     }
-    service.close();
+    await service.close();
     const ids = idsIn(file(home));
     if (new Set(ids).size === ids.length && ids.length === nights * perNight) whole += 1;
     if (form[1]?.endsWith('.gz') === true || readFileSync(file(home)).equals(readFileSync(file(reference))))

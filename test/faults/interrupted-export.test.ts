@@ -29,10 +29,8 @@ beforeAll(async () => {
     services.set(style, await faultyService({ leads, pageSize: leads / 20, style, seed: 1, latencyMs: 40 }));
   }
 });
-afterAll(() => {
-  slow.close();
-  large.close();
-  for (const service of services.values()) service.close();
+afterAll(async () => {
+  for (const service of [slow, large, ...services.values()]) await service.close();
 });
 
 const urlOf = (style: Style): string => services.get(style)?.url ?? '';

@@ -46,7 +46,7 @@ it('promise 9: a pull loses nothing and repeats nothing', async () => {
       });
       const file = join(freshHome(), 'out.ndjson');
       runs += await exportAll(service, file, clock, seed);
-      service.close();
+      await service.close();
       const ids = readFileSync(file, 'utf8')
         .trimEnd()
         .split('\n')

@@ -113,7 +113,7 @@ it('promise 12, pulled: the key is not among the arguments that ps shows', async
   const shown = readFileSync(`/proc/${program.child.pid ?? 0}/cmdline`, 'latin1');
   program.child.kill('SIGTERM');
   await program.done;
-  service.close();
+  await service.close();
   expect(shown).toContain('export');
   expect(shown).not.toContain(key);
 });

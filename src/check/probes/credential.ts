@@ -17,15 +17,12 @@ function proofHeaders(session: CheckSession): string[] {
 const credentialHeader = (session: CheckSession): string =>
   proofHeaders(session).findLast((name) => session.signer.scheme.credentialHeaders.includes(name)) ?? '';
 
-export function credentialsIn(
-  session: CheckSession,
-  headers: CheckRequest['headers'],
-): CheckRequest['headers'] {
+function credentialsIn(session: CheckSession, headers: CheckRequest['headers']): CheckRequest['headers'] {
   const header = credentialHeader(session);
   return headers.filter(([name]) => name.toLowerCase() === header);
 }
 
-export const credentialValue = (session: CheckSession, { headers }: CheckRequest): string =>
+const credentialValue = (session: CheckSession, { headers }: CheckRequest): string =>
   credentialsIn(session, headers).at(-1)?.[1] ?? '';
 
 /** A signature in hex or base64; no other part of a scheme's header but an id looks like it. */
@@ -48,7 +45,7 @@ const withChangedHeaders = (
 export const withContentType = (request: CheckRequest, type: string): CheckRequest =>
   withChangedHeaders(request, (name, value) => (name === 'content-type' ? type : value));
 
-export function withCredential(
+function withCredential(
   session: CheckSession,
   request: CheckRequest,
   change: (value: string) => string,
@@ -58,25 +55,25 @@ export function withCredential(
 }
 
 /** Another token, or the header with another signature in the place of the last one: as long, and of letters and digits. */
-export const otherCredential = (value: string): string =>
+const otherCredential = (value: string): string =>
   value.replace(/[^=,; ]*=*$/, ({ length }) => randomBytes(length).toString('hex').slice(0, length));
 
 /** A delivery of the lead whose credential is as long as the right one, so that nothing but its characters differs. */
 export const forgedDelivery = (session: CheckSession, lead: TestLead): CheckRequest =>
   withCredential(session, session.delivery({ lead }), otherCredential);
 
-export function withSignatureOfOtherBody(session: CheckSession, lead: TestLead): CheckRequest {
+function withSignatureOfOtherBody(session: CheckSession, lead: TestLead): CheckRequest {
   const body = JSON.stringify({ ...lead.value, category: otherCredential('changed') });
   return { ...session.delivery({ lead }), headers: session.delivery({ lead, body }).headers };
 }
 
-export function withoutProof(session: CheckSession, request: CheckRequest): CheckRequest {
+function withoutProof(session: CheckSession, request: CheckRequest): CheckRequest {
   const proof = proofHeaders(session);
   return { ...request, headers: request.headers.filter(([name]) => !proof.includes(name.toLowerCase())) };
 }
 
 /** The request without each header of its proof, with each of them empty, and without each part of a signature's header. */
-export function incompleteForms(session: CheckSession, request: CheckRequest): CheckRequest[] {
+function incompleteForms(session: CheckSession, request: CheckRequest): CheckRequest[] {
   const proof = proofHeaders(session);
   return request.headers.flatMap(([name, value], index) => {
     if (!proof.includes(name.toLowerCase())) return [];

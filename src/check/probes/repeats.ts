@@ -88,7 +88,7 @@ export const replayProbes = probeGroup('replay', { rule: '4.2 rule 5', level: 'm
 ]);
 
 /** Judges the deliveries after a first one; where that one is not acknowledged, nothing of them can be judged. */
-export function afterFirst(judge: (session: CheckSession, lead: TestLead) => Promise<Finding>): Probe['run'] {
+function afterFirst(judge: (session: CheckSession, lead: TestLead) => Promise<Finding>): Probe['run'] {
   return async (session) => {
     const lead = session.newLead();
     const first = expectAccepted(await session.send(session.delivery({ lead })));

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Context, Outcome } from '../../context.ts';
 import { InterruptedError, messageOf } from '../../errors.ts';
 import { withOutputErrors } from '../../files/errors.ts';
@@ -187,8 +190,8 @@ const betweenMs = 20;
 /** Waits until the sandbox says that no delivery is pending. Throws a `DemoError` after 30 s. */
 async function waitUntilDelivered(baseUrl: string, { clock, signal }: Context): Promise<void> {
   for (const until = clock.steady() + longestWaitMs; clock.steady() < until;) {
-    const answer = await fetch(`${baseUrl}/sandbox/deliveries`, { signal });
-    const { pending } = (await answer.json()) as { pending: number };
+    const [answer] = (await once(get(`${baseUrl}/sandbox/deliveries`), 'response')) as [IncomingMessage];
+    const { pending } = JSON.parse(await text(answer)) as { pending: number };
     if (pending === 0) return;
     await clock.sleep(betweenMs, signal);
   }

@@ -212,7 +212,7 @@ function expandShortForms(flags: Flags, typed: TypedValues): TypedValues {
  * Throws a `UsageError` for the first flag that lacks one of its `with`, or meets one of its `without`, and for stdin that
  * would be read twice. `typed` is text by option name, and `options` holds the values that were made of it.
  */
-export function rejectContradictions(declared: Declared, typed: TypedValues, options: TypedValues): void {
+function rejectContradictions(declared: Declared, typed: TypedValues, options: TypedValues): void {
   rejectSharedStdin(declared, typed);
   const { flags } = declared;
   /** `condition` is an element of `with` or `without`: `--follow`, `--format json`, or the name of an argument. */

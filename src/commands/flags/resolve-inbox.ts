@@ -129,7 +129,7 @@ export async function withInbox<T>(
 async function existingLocation(
   flags: InboxFlags,
   context: Context,
-  ifNoneYet: (message: string) => void = context.messages.say,
+  ifNoneYet: (message: string) => void = (message) => context.messages.say(message),
 ): Promise<InboxLocation | undefined> {
   const location = await resolveInbox(flags, await context.settings(), context);
   const missing = missingInbox(location);

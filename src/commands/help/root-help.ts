@@ -57,7 +57,7 @@ export function twoColumns(rows: readonly Row[], termWidth: number, width: numbe
 }
 
 /** Writes a label, and behind it as many items as fit in each line. No item is broken. */
-export function runningList(label: string, items: readonly string[], width: number): string[] {
+function runningList(label: string, items: readonly string[], width: number): string[] {
   const lines: string[] = [];
   let line = label;
   for (const item of items) {

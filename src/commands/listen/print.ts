@@ -124,19 +124,19 @@ export interface Listening {
   readonly admin?: string | undefined;
 }
 
-export interface Tally extends Record<AnsweredDelivery['verdict'], number> {
+interface Tally extends Record<AnsweredDelivery['verdict'], number> {
   readonly reasons: Record<string, number>;
 }
 
 /** `--format redacted` is for logs: nothing that a sender wrote is printed but the id of a lead. */
-export const redactedMembers =
+const redactedMembers =
   'type receivedAt at verdict reason leadId target attempt state ok status durationMs'.split(' ');
 
 /**
  * Prints one JSON object a line. Deliveries and forwards have only the members `allowed`, if these are named; otherwise a
  * delivery has `lead` as well: the lead's own text, which is inserted as it is and never parsed.
  */
-export function eventsPrinter(isEscaped: boolean, allowed?: string[]) {
+function eventsPrinter(isEscaped: boolean, allowed?: string[]) {
   const iso = isoTimes();
   const line = (json: string): string => `${isEscaped ? escapeJson(json) : json}\n`;
   return {
@@ -218,11 +218,7 @@ const timeOfDay = (ms: number): string => `${new Date(ms).toISOString().slice(11
  * Prints a line for each delivery: time, verdict, lead, reason, duration. Remarks follow on lines of their own, and so do the
  * attempts to forward the lead, each with the id of the lead if the line above is not about that.
  */
-export function prettyPrinter(
-  colours: Palette,
-  targets: readonly Pick<Target, 'name'>[],
-  redactor: RedactDelivery,
-) {
+function prettyPrinter(colours: Palette, targets: readonly Pick<Target, 'name'>[], redactor: RedactDelivery) {
   // A service repeats its deviations from the specification in every lead: each is shown once.
   const shownWarnings = new Set<string>();
   const kinds = targets.map(({ name }) => name.split(' ', 1)[0]);

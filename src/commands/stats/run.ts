@@ -2,7 +2,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { checkExpectations } from '../../stats/expectations.ts';
-import { LeadCounts, mostText, mostValues } from '../../stats/lead-counts.ts';
+import { type LeadCounts, mostText, mostValues } from '../../stats/lead-counts.ts';
 import type { StatsOptions } from './command.ts';
 import { countPulled, countReceived, planStats } from './count-leads.ts';
 import { printChecked, printDocument, printTable, type Stats } from './print-stats.ts';

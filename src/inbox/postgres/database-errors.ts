@@ -63,7 +63,7 @@ export function sessionError(error: unknown): DatabaseUnavailableError | undefin
 }
 
 /** The code of node, of TLS, or of PostgreSQL (its SQLSTATE); empty for an error without one. */
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' ? code : '';
 }

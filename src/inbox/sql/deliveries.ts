@@ -86,7 +86,7 @@ function contentReader(driver: DatabaseReader): (row: Row) => Promise<Content> {
 }
 
 const contentIn = ({ headers = null, body = null }: Row): Content => ({
-  headers: listIn(headers),
+  headers: listIn(headers) as Content['headers'],
   body: bytesOf(body),
 });
 
@@ -200,7 +200,7 @@ function deliveryOf(row: Row, { headers, body }: Content): StoredDelivery {
     place: placeOf(row),
     firstSeq: optionalNumber(row['first_seq']),
     differs: differs === undefined ? undefined : (JSON.parse(differs) as string[]),
-    results: listIn<ResultRow>(row['results']).map((result) => resultOf(result, source)),
+    results: (listIn(row['results']) as readonly ResultRow[]).map((result) => resultOf(result, source)),
   };
 }
 

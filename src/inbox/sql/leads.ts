@@ -23,7 +23,7 @@ export function leadReader(
     },
     async *seqsSince(since) {
       const seqs = dialect.list('seq', sql`first_at >= ${Math.ceil(since)}`);
-      for await (const row of pages(driver, seqs)) yield listIn<number>(row['joined']);
+      for await (const row of pages(driver, seqs)) yield listIn(row['joined']) as readonly number[];
     },
     leadsBySeq: (seqs) => leadsBySeq(driver, seqs),
     async *prunedSince(since) {
@@ -32,7 +32,7 @@ export function leadReader(
         sql`first_at >= ${Math.ceil(since)} AND NOT EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.seq = page.seq)`,
       );
       for await (const row of pages(driver, pruned)) {
-        const leads = listIn<[id: string, seq: number, firstAt: number]>(row['joined']);
+        const leads = listIn(row['joined']) as readonly [id: string, seq: number, firstAt: number][];
         yield leads.map(([id, seq, receivedAt]): PrunedLead => ({ leadId: fromColumn(id), seq, receivedAt }));
       }
     },
@@ -54,7 +54,7 @@ async function lookUp(
     sql`SELECT ${dialect.list(dialect.array(columns))} AS joined
       FROM ${dialect.tableOf(leadIds.map(toColumn))} JOIN @leads ON leads.id = asked.value`,
   );
-  const rows = listIn<LeadRow>(row?.['joined']);
+  const rows = listIn(row?.['joined']) as readonly LeadRow[];
   const stored = new Map(
     rows.map(([index, seq, receivedAt, digest, waiting]): [string | undefined, ReceivedLead] => [
       leadIds[index],

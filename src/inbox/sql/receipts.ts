@@ -125,7 +125,7 @@ type ReceiptRow = readonly [
 
 /** The receipts of one row of `receipts`. The bytes of all receipts follow each other. */
 function receiptsIn(row: Row): readonly StoredReceipt[] {
-  const rows = listIn<ReceiptRow>(row['receipts']);
+  const rows = listIn(row['receipts']) as readonly ReceiptRow[];
   const bytes = bytesOf(row['bytes']);
   let end = 0;
   return rows.map(([seq, receivedAt, id, verdict, reason, attempt, source, length]) => {

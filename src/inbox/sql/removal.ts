@@ -38,7 +38,7 @@ export function* pruneSome(
     sql`SELECT MAX(seq) AS last_seq, ${dialect.list('seq', isDropped)} AS seqs
       FROM (SELECT seq, received_at, lead FROM @deliveries WHERE seq > ${afterSeq} ORDER BY seq LIMIT ${prunedAtOnce}) AS batch`,
   );
-  const seqs = listIn<number>(row?.['seqs']);
+  const seqs = listIn(row?.['seqs']) as readonly number[];
   if (seqs.length > 0) {
     // A dead lead cannot be sent any more once its delivery is gone.
     yield [
@@ -73,7 +73,7 @@ function* dropOldest(dialect: Dialect, where: Query, keep: number): Work<void> {
     sql`SELECT ${dialect.list('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${where}
       ORDER BY seq DESC LIMIT ${noLimit} OFFSET ${keep}) AS old`,
   );
-  yield* dropDeliveries(dialect, listIn<number>(row?.['seqs']));
+  yield* dropDeliveries(dialect, listIn(row?.['seqs']) as readonly number[]);
 }
 
 const bodiesAtOnce = 100;

@@ -4,7 +4,7 @@ import { drawsFrom, pick, scatter } from './seeded-random.ts';
  * Names of one script or region. A list of names holds pairs such as `Anna=anna`: the written name, and its form
  * in an e-mail address.
  */
-export interface People {
+interface People {
   readonly givenNames: string;
   readonly familyNames: string;
   /** The family name comes first, without a space after it. */
@@ -14,7 +14,7 @@ export interface People {
   readonly phones: readonly string[];
 }
 
-export const westernPeople: People = {
+const westernPeople: People = {
   givenNames:
     'Anna=anna James=james María José=mariajose François=francois Søren=soren Zoë=zoe Łukasz=lukasz ' +
     'Siobhán=siobhan Priya=priya Sam ☀️=sam 👩‍💻 Tess=tess',
@@ -31,7 +31,7 @@ export const westernPeople: People = {
   ],
 };
 
-export const otherPeople: readonly People[] = [
+const otherPeople: readonly People[] = [
   {
     givenNames: 'Олена=olena Дмитро=dmytro',
     familyNames: 'Шевченко=shevchenko Коваленко=kovalenko',

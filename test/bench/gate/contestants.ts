@@ -34,7 +34,7 @@ const home = mkdtempSync(join(tmpdir(), 'leads-bench-'));
 /** All of them, and what ends the services that they ask. `folder`: the program that is in the tree. */
 export async function openContestants(
   folder: string,
-): Promise<{ contestants: readonly Contestant[]; close: () => void }> {
+): Promise<{ contestants: readonly Contestant[]; close: () => Promise<unknown> }> {
   const few = await servePages({ leads: 20, pageSize: 20, pagination: 'cursor' });
   const many = await servePages({ leads: receivedLeads, pageSize: 1000, pagination: 'cursor' });
   const cursors = await servePages({ leads: exportedLeads, pageSize: 1000, pagination: 'cursor' });
@@ -46,12 +46,7 @@ export async function openContestants(
       ...inboxContestants(many, folder),
       ...(await pushContestants(folder)),
     ],
-    close: () => {
-      few.close();
-      many.close();
-      cursors.close();
-      numbers.close();
-    },
+    close: () => Promise.all([few, many, cursors, numbers].map((service) => service.close())),
   };
 }
 

@@ -109,7 +109,7 @@ describe('export', () => {
     const { stdout, exitCode } = await leads(['export', '--concurrency', '4'], {
       env: envOf(pages.url),
     });
-    pages.close();
+    await pages.close();
     expect(exitCode).toBe(0);
     expect(idsIn(stdout)).toEqual(pages.ids);
   });

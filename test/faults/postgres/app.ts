@@ -6,7 +6,7 @@ export interface App {
   readonly url: string;
   /** How often it got each lead. */
   readonly got: ReadonlyMap<string, number>;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 export async function startApp(): Promise<App> {

@@ -54,7 +54,7 @@ await withCluster({}, (cluster) => {
     });
     afterEach(async () => {
       await fleet.end();
-      app.stop();
+      await app.stop();
     });
 
     it('answer copies of a lead that each of them gets at the same moment, and forward one', async () => {

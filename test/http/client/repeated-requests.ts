@@ -11,6 +11,6 @@ const flagsBefore = cachedDataVersionTag();
 const agent = createAgent({ env: {}, dataDir: undefined, timeoutMs: 5000, setV8Flag: setFlagsFromString });
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 for (let i = 0; i < 300; i += 1) await (await agent.request({ origin, path: '/', method: 'GET' })).discard();
-console.log(cachedDataVersionTag() === flagsBefore ? 'same flags' : 'other flags');
+process.stdout.write(cachedDataVersionTag() === flagsBefore ? 'same flags\n' : 'other flags\n');
 await agent.destroy();
 server.close();

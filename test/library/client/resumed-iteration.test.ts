@@ -15,11 +15,11 @@ const stored = (checkpoint: Checkpoint | null): Checkpoint | null =>
 async function take(url: string, from: Checkpoint | null, many = Infinity) {
   const leads = createClient({ baseUrl: url, apiKey: 'key', retries: 0 }).leads({}, { from });
   const ids: (string | undefined)[] = [];
-  let error: unknown;
+  let error: Error | undefined;
   try {
     for await (const { id } of leads) if (ids.push(id) === many) break;
   } catch (thrown) {
-    error = thrown;
+    error = thrown as Error;
   }
   return { ids, from: stored(leads.checkpoint()), error };
 }
