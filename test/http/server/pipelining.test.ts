@@ -33,6 +33,15 @@ describe('a request that comes before the answer to the one ahead', () => {
     expect(receiver.rejected).toEqual([]);
   });
 
+  test('does not reset the client, which may not have read the answer yet', async () => {
+    const { wire } = await connectedReceiver({ handle: () => setTimeout(50, { status: 200 }) });
+    const errors: Error[] = [];
+    wire.socket.on('error', (error) => errors.push(error));
+    wire.send(post('1') + post('x'.repeat(7_000_000)));
+    expect(statuses(await wire.closed())).toEqual([200]);
+    expect(errors).toEqual([]);
+  });
+
   test('is reported where it cannot be read', async () => {
     const { receiver, wire } = await connectedReceiver({
       handle: () => setTimeout(50, { status: 200 }),
