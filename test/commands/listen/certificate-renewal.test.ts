@@ -49,7 +49,7 @@ it('renews its own certificate before it expires, with a note', async () => {
 it('uses renewed files of --cert and --key, and keeps the old certificate while they do not match', async () => {
   const home = freshHome();
   const [cert, key] = [join(home, 'cert.pem'), join(home, 'key.pem')];
-  const pair = (name: string) => ensureAuthority(home, { now: Date.now }, name);
+  const pair = (name: string, madeAt = Date.now()) => ensureAuthority(home, { now: () => madeAt }, name);
   const write = ({ certPem, keyPem }: { certPem: string; keyPem: string }): void => {
     writeFileSync(cert, certPem);
     writeFileSync(key, keyPem);
@@ -74,4 +74,11 @@ it('uses renewed files of --cert and --key, and keeps the old certificate while 
   listener.hangUp();
   await until(async () => (await shown(listener)).serial !== second, 'the pair of SIGHUP');
   expect(listener.stderr.text().match(/note: the certificate was renewed/g)).toHaveLength(2);
+  const third = (await shown(listener)).serial;
+  write(await pair('not valid yet', Date.now() + 3 * day));
+  await look();
+  await look();
+  expect((await shown(listener)).serial).toBe(third);
+  await advance(listener, 3 * day, 2000);
+  expect((await shown(listener)).serial).not.toBe(third);
 });

@@ -1,3 +1,4 @@
+import Libsql from 'libsql';
 import { describe, expect, it } from 'vitest';
 import { freshHome, leads } from '../../support/run.ts';
 import { answering, appInEachTest } from './app.ts';
@@ -62,6 +63,14 @@ describe('a genuine delivery without any field of a lead', () => {
       total: 1,
       inbox: { received: 1, rejected: 0, other: 2 },
     });
+  });
+
+  it('is answered 503 where it cannot be kept', async () => {
+    const listener = await start([], { home: await takingHome() });
+    const database = new Libsql(`${listener.home}/data/inbox.db`);
+    database.exec("CREATE TRIGGER full BEFORE INSERT ON deliveries BEGIN SELECT RAISE(ABORT, 'full'); END");
+    database.close();
+    expect(await listener.post(event)).toMatchObject({ status: 503, body: { error: 'cannot_store' } });
   });
 
   it.each([

@@ -124,16 +124,19 @@ it('never reads stdin or a pipe again, beside a file that it does', async () => 
   ]);
 });
 
-it('stores neither the former secret nor the new one, wherever a delivery holds it', async () => {
+it('stores neither the former secrets nor the new one, wherever a delivery holds them', async () => {
   const file = join(freshHome(), 'token');
-  writeFileSync(file, 'token-former');
+  writeFileSync(file, 'token-first');
   const listener = await listen(['--token-file', file]);
-  const headers = (secret: string) => ({ 'x-webhook-token': secret, 'x-note': 'token-former token-latter' });
+  const note = 'token-first token-former token-latter';
+  const headers = (secret: string) => ({ 'x-webhook-token': secret, 'x-note': note });
   const post = (id: string, secret: string) =>
     listener.post({ id }, headers(secret), '/?a=token-former&b=token-latter');
-  writeFileSync(file, 'token-latter');
-  listener.hangUp();
-  await until(async () => (await statusWith(listener, 'token-latter')) === 200, 'the new secret');
+  for (const secret of ['token-former', 'token-latter']) {
+    writeFileSync(file, secret);
+    listener.hangUp();
+    await until(async () => (await statusWith(listener, secret)) === 200, 'the new secret');
+  }
   expect((await post('new', 'token-latter')).status).toBe(200);
   expect((await post('old', 'token-former')).status).toBe(401);
   await listener.stop();
@@ -145,7 +148,7 @@ it('stores neither the former secret nor the new one, wherever a delivery holds 
   expect(stored).toHaveLength(2);
   for (const words of stored) {
     expect(words).toContain('/?a=[redacted]&b=[redacted]');
-    expect(words).toContain('[redacted] [redacted]');
+    expect(words).toContain('[redacted] [redacted] [redacted]');
     expect(words.join()).not.toContain('token-');
   }
 });
