@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CannotStoreError } from '../../src/inbox/errors.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { open, stores, takeOne } from './stores.ts';
-import { all, arrivalOf } from './support.ts';
+import { all, arrivalOf, deliveryOf } from './support.ts';
 
 /** Fails for one delivery, as a damaged part of a file does. */
 const poison = {
@@ -23,5 +24,14 @@ describe.each(stores)('a batch in $name of which a part cannot be stored', ({ ne
     const stored = (await all(inbox.leads({}))).map(({ leadId }) => leadId);
     expect(stored).toEqual(ids.filter((id) => !failed.includes(id)));
     expect(await takeOne(inbox, arrivalOf({ id: 'l1' }))).toMatchObject({ kind: 'duplicate', attempt: 2 });
+  });
+
+  it('keeps rejected deliveries, however many before them could not be stored', async () => {
+    const inbox = await open(newLocation(), { redact: poison });
+    const reject = (body: string): Promise<void> =>
+      inbox.reject([{ delivery: deliveryOf(body), rejection: rejection('wrong_credential', 'no') }]);
+    await Promise.allSettled(Array.from({ length: 1000 }, () => reject('poison')));
+    await reject('x');
+    expect(await all(inbox.list({}))).toHaveLength(1);
   });
 });

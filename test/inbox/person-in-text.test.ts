@@ -76,6 +76,14 @@ describe('a person in a text of anybody', () => {
     expect(await findPerson(inbox, email('ada@example.com'))).toMatchObject({ leads: [{ leadId: 'ada' }] });
   });
 
+  it('is found by a phone number that is a number of JSON', async () => {
+    const inbox = await open(':memory:');
+    await inbox.take([
+      { leadId: 'ada', delivery: deliveryOf('{"id":"ada","contact":{"phone":442079460958}}') },
+    ]);
+    expect(await findPerson(inbox, phone('+44 20 7946 0958'))).toMatchObject({ leads: [{ leadId: 'ada' }] });
+  });
+
   it('is said to be mentioned where only the path or a header of another lead has it', async () => {
     const inbox = await open(':memory:');
     const delivery = deliveryOf('{"id":"bob"}', { path: '/hook?by=ada@example.com' });
