@@ -28,8 +28,8 @@ const unsyncable = '/proc/self/status';
 const options = () => ({ env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url }, home });
 
 describe('the bookmark of an export to stdout stays', () => {
-  it('where its reader is gone', async () => {
-    const live = startLeads(['export', '--bookmark', bookmark], options());
+  it.each([[[]], [['--gzip']]])('where its reader is gone: %j', async (flags) => {
+    const live = startLeads(['export', '--bookmark', bookmark, ...flags], options());
     live.stdout.destroy();
     expect((await live.done).exitCode).toBe(141);
     expect(existsSync(bookmark)).toBe(false);

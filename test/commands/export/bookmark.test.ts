@@ -101,6 +101,21 @@ describe('export --bookmark', () => {
     expect(idsIn(second.stdout)).toEqual(['later']);
   });
 
+  it('gives no lead again to a run with a longer overlap than the one before', async () => {
+    const stored = ['2026-01-01T00:00:00Z', '2026-01-09T00:00:00Z'].map((createdAt, i) => ({
+      id: `${i}`,
+      createdAt,
+    }));
+    const service = await serve(() => stored);
+    const home = freshHome();
+    const gotWith = async (overlap: string): Promise<string[]> => {
+      const argv = ['export', '--bookmark', join(home, 'b'), '--overlap', overlap];
+      return idsIn((await leads(argv, { env: env(service), home })).stdout);
+    };
+    expect([await gotWith('1h'), await gotWith('30d')]).toEqual([['0', '1'], []]);
+    await service.close();
+  });
+
   it('refuses a bookmark of other filters, and one that is not its own', async () => {
     const service = await serve(() => []);
     const home = freshHome();
