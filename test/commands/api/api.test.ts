@@ -161,24 +161,30 @@ describe('leads api', () => {
   });
 
   it('takes the key out of the body of an error, wherever its chunks end', async () => {
-    const quoting = async (status: number, secret: string, chunk: number): Promise<string> => {
+    const quoting = async (
+      status: number,
+      secret: string,
+      chunk: number,
+      on: RunOptions = {},
+    ): Promise<string> => {
       const { url } = await answering(({ headers }, response) => {
         const body = Buffer.from(`\xff${headers.authorization ?? ''} ${encodeURIComponent(secret)}…`, 'utf8');
         response.writeHead(status, { 'content-length': body.length });
         const write = (at: number): void => {
           if (at >= body.length) response.end();
-          else response.write(body.subarray(at, at + chunk), () => write(at + chunk));
+          else response.write(body.subarray(at, at + chunk), () => setImmediate(write, at + chunk));
         };
         write(0);
       });
       const env = { LEADS_API_KEY: secret, LEADS_BASE_URL: url };
-      return (await leads(['api', '/x', '--method', 'POST'], { env })).stdout;
+      return (await leads(['api', '/x', '--method', 'POST'], { env, ...on })).stdout;
     };
     const secret = 'key+7c1e9b40/d2f84a63==';
     for (const chunk of [1, 20, 1000]) {
       for (const status of [302, 400, 401, 500]) {
         expect(await quoting(status, secret, chunk)).toBe('\xffBearer …63== …63==…');
       }
+      expect(await quoting(200, secret, chunk, { terminal: 80 })).toContain('Bearer …63== …63==…');
     }
     expect(await quoting(200, secret, 1000)).toContain(secret);
   });
