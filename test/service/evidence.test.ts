@@ -260,6 +260,7 @@ describe('an end that is one is no failure:', () => {
       name: `the end marker ${JSON.stringify(marker)}`,
       reply: paged((page, last) => ({ next_page: last ? marker : page + 1 })),
     })),
+    { name: 'the last page that is counted is empty', reply: paged((page) => ({ page, total_pages: 6 })) },
     {
       name: '400 behind a page that is shorter than the others',
       reply: ({ query, response }) => {

@@ -149,7 +149,7 @@ describe('an answer that was cut off', () => {
 
   it('is asked for again when it had handed out leads, and none comes twice', async () => {
     const records = Array.from({ length: 40_001 }, (_, i) =>
-      JSON.stringify(i % 3 === 0 ? { n: i, x: 'y'.repeat(400) } : { id: `l${i}`, x: 'y'.repeat(400) }),
+      JSON.stringify(i % 99 > 0 ? { n: i, x: 'y'.repeat(400) } : { id: `l${i}`, x: 'y'.repeat(400) }),
     );
     const all = `[${records.join(',')}]`;
     const { service } = await answering((_, response, nth) => {
@@ -158,7 +158,7 @@ describe('an answer that was cut off', () => {
       else response.write(all.slice(0, 14_000_000), () => response.destroy());
     });
     const { ids, stats } = await walk(service, { acceptUnproven: () => undefined });
-    expect(ids).toEqual(records.map((_, i) => (i % 3 === 0 ? undefined : `l${i}`)));
+    expect(ids).toEqual(records.map((_, i) => (i % 99 > 0 ? undefined : `l${i}`)));
     expect(stats).toMatchObject({ retries: 1, duplicates: 0, leads: 40_001 });
   });
 });
