@@ -151,6 +151,8 @@ describe('the lead of a body as a service sends it', () => {
     ['a preview', { preview: lead }, '/preview'],
     ['a lead that was restored', { event: 'lead.undeleted', data: lead }, '/data'],
     ['a lead that was never deleted', { data: { ...lead, deleted: false, deleted_at: null } }, '/data'],
+    ['a lead whose flag of a deletion is 0', { data: { ...lead, is_deleted: 0 } }, '/data'],
+    ['a lead beside what it was', { ...related, previous: { ...related, score: 6 } }, 'the body'],
     ['Debezium, flat', { ...lead, __deleted: 'false', __op: 'c' }, 'the body'],
     ['a lead about a deletion', { ...lead, type: 'removal', status: 'deleted' }, 'the body'],
     [
