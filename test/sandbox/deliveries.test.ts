@@ -304,3 +304,14 @@ test('an id is reused only after something was acknowledged, and the genuine req
     ...Array<unknown>(3).fill({ attempt: 2, faults: [] }),
   ]);
 });
+
+test('a lead of which only a forgery was taken does not count as acknowledged', async () => {
+  let asked = 0;
+  const target = await receiver(() => ((asked += 1) === 1 ? 200 : 500));
+  const webhook = { retryMs: [] };
+  const { sandbox } = await deliver({ target: target.url, faults: 'badSignature=100%', webhook });
+  const lead = sandbox.addLead();
+  await expect.poll(() => lead.status).toBe('failed');
+  expect(attemptsOf(sandbox)).toEqual(['1 acknowledged 200', '2 refused 500']);
+  expect(sandbox.state.deliveries.acknowledged.size).toBe(0);
+});

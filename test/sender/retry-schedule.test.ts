@@ -28,6 +28,11 @@ test.each([
   expect(schedule(1, answered(503, { 'retry-after': value }))).toBe(expected);
 });
 
+test('a date is held against the clock that asks for more', () => {
+  const headers = { 'retry-after': new Date(now).toUTCString(), date: new Date(now - 60_000).toUTCString() };
+  expect(schedule(1, answered(503, headers))).toBe(60_000);
+});
+
 test('410 Gone is never asked again', () => {
   expect(schedule(1, answered(410))).toBeUndefined();
 });
