@@ -29,9 +29,11 @@ export class LeadReader {
    * lead.
    */
   read(elements: ScannedRecord[], firstUnread: number, countBefore: number): void {
-    const first = elements.find((element, i) => i >= firstUnread && !(element instanceof InvalidRecord));
-    if (first === undefined) return;
-    if (this.#item === 'auto' && this.#wrapper === undefined) this.#findWrapper(first);
+    if (this.#item === 'auto' && this.#wrapper === undefined) {
+      const first = elements.find((element, i) => i >= firstUnread && !(element instanceof InvalidRecord));
+      if (first === undefined) return;
+      this.#findWrapper(first);
+    }
     const areLeads = this.#item === 'auto' ? this.#wrapper === null : this.#item.length === 0;
     // The scanner has found their ids already.
     if (areLeads && this.#idName === undefined) return;

@@ -25,6 +25,7 @@ export interface LeadFilter {
  */
 export interface LeadMatcher {
   readonly matches: (lead: RawLead) => boolean;
+  readonly matchesAll: boolean;
   readonly matchesCreated: (lead: RawLead, created: number | undefined) => boolean;
   readonly unreadableTimes: number;
   readonly unmatchedCategories: ReadonlySet<string>;
@@ -66,6 +67,7 @@ export function leadMatcher(filter: LeadFilter): LeadMatcher {
   };
   return {
     matches: (lead) => matchesCreated(lead, isTimed ? readCreatedAt(lead.createdAt) : undefined),
+    matchesAll: !isTimed && categories.length === 0 && checks.length === 0 && holdsText === undefined,
     matchesCreated,
     unmatchedCategories,
     fields,

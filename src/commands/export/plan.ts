@@ -27,7 +27,8 @@ export interface ExportPlan extends ExportRequest {
   /** When the first attempt began, in ms: relative times count from here. */
   readonly startedAt: number;
   readonly query: LeadQuery;
-  readonly passes: (lead: RawLead) => boolean;
+  /** The leads that are wanted; of a page of thousands, none is looked at where all are. */
+  readonly passing: (leads: readonly RawLead[]) => readonly RawLead[];
   readonly matcher: LeadMatcher;
   /** Collects which names of `--fields` no lead had. */
   readonly fields: FieldPresence;
@@ -77,7 +78,10 @@ export async function planExport(request: ExportRequest, startedAt: number): Pro
     ...request,
     startedAt,
     query: { ...query, since: latest(query.since, window?.since) },
-    passes: (lead) => matcher.matches(lead) && window?.passes(lead) !== false,
+    passing: (leads) =>
+      matcher.matchesAll && window === undefined
+        ? leads
+        : leads.filter((lead) => matcher.matches(lead) && window?.passes(lead) !== false),
     matcher,
     fields: new FieldPresence(options.fields ?? []),
     ids,

@@ -157,12 +157,12 @@ class LeadExport {
           `the interrupted export cannot go on where it stopped, and reads from the first page again: ${messageOf(restartedBy)}`,
         );
       }
-      const passing = this.#withoutInvalid(batch.leads).filter(plan.passes);
-      for (const lead of passing) plan.fields.examineLead(lead);
+      const passing = plan.passing(this.#withoutInvalid(batch.leads));
+      if (options.fields !== undefined) for (const lead of passing) plan.fields.examineLead(lead);
       const leads = passing.slice(0, limit - totals.leads);
       await destination.write(leads);
       totals.leads += leads.length;
-      for (const lead of leads) window?.remember(lead);
+      if (window !== undefined) for (const lead of leads) window.remember(lead);
       addStatistics(walk, totalsBefore, totals);
       if (totals.leads >= limit) break;
       if (batch.next !== undefined) await destination.pageEnd(resumeAt(batch.next));
