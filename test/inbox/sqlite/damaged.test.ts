@@ -1,11 +1,12 @@
 import { noteText } from '../../../src/errors.ts';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
 import { checkIntegrity } from '../../../src/inbox/sqlite/file-health.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { shrink } from '../../../src/inbox/sqlite/overwrite-file.ts';
 import { until } from '../../support/until.ts';
-import { open, takeOne } from '../stores.ts';
+import { clock, open, takeOne } from '../stores.ts';
 import { all, arrivalOf, freshFile } from '../support.ts';
 import { damagedInbox, ids } from './damaged-inbox.ts';
 
@@ -30,6 +31,15 @@ it('is refused to who reads the damaged page, and takes new leads', async () => 
   const inbox = await open(await damagedInbox('deliveries', 10));
   expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
   await expect(all(inbox.list({}))).rejects.toThrow(/cannot read the inbox .*: the database is damaged/);
+});
+
+it('cannot be opened, which is said as that, where the page with its own values is damaged', async () => {
+  const location = await damagedInbox('meta', 0);
+  await expect(openInboxReader({ location, clock })).rejects.toMatchObject({
+    code: 'config',
+    message: `cannot open the inbox ${location}: the database is damaged`,
+    details: { hint: expect.stringContaining('.recover') as string },
+  });
 });
 
 it('is found damaged by a check of its pages, as a whole one is not', async () => {
