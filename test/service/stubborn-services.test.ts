@@ -289,6 +289,33 @@ describe('a walk that was cut off while it probed for a next page', () => {
   });
 });
 
+describe('a walk that was cut off between pages that a bare number names as the next', () => {
+  it.each([
+    [
+      'page',
+      (query: URLSearchParams) => (Number(query.get('page') ?? 1) - 1) * 20,
+      (end: number) => end / 20 + 1,
+    ],
+    ['offset', (query: URLSearchParams) => Number(query.get('offset') ?? 0), (end: number) => end],
+  ])('goes on by the %s that it had asked for', async (_, startOf, nextAt) => {
+    const { service } = await stub((query) => {
+      const start = startOf(query);
+      return {
+        data: leads(start, Math.min(start + 20, 90)),
+        next: start + 20 < 90 ? nextAt(start + 20) : null,
+      };
+    });
+    const { ids, positions, counts } = await walk(service);
+    expect(ids).toEqual(names(0, 90));
+    for (const [i, from] of positions.entries()) {
+      if (from === undefined) continue;
+      const seen = new IdSet();
+      for (const id of names(0, counts[i] ?? 0)) seen.preload(id);
+      expect((await walk(service, { from, seen })).ids).toEqual(names(counts[i] ?? 0, 90));
+    }
+  });
+});
+
 describe('a list that moves while it is read', () => {
   it('is walked again from where it still fits, when resumed', async () => {
     const all = names(0, 30);

@@ -200,17 +200,19 @@ interface NamedNumber {
 }
 
 /**
- * Whether a number that is named as the next one is that of a page or an offset: by the name of its field. A bare `next` is what fits:
- * an offset is the number of records so far, a page the number after this one. Undefined: it is a cursor.
+ * Whether a number that is named as the next one is that of a page or an offset: by the name of its field. A bare `next` is
+ * what the answered request asked by, or else what fits: an offset is the number of records so far, a page the number after this one.
+ * Undefined: it is a cursor.
  */
 function kindOfNumber(
   params: RequestParams,
   { plain, number, records, pages }: NamedNumber,
-  { hints: { page, offset } }: PageAnswer,
+  { hints: { page, offset }, request: { position } }: PageAnswer,
 ): 'page' | 'offset' | undefined {
   if (plain === 'nextoffset' || plain === 'nextstart') return 'offset';
   if (plain === 'nextpage') return 'page';
   if (plain !== 'next') return undefined;
+  if (position.style === 'page' || position.style === 'offset') return position.style;
   const mayBePage = number === (page ?? params.firstPage + pages - 1) + 1;
   const mayBeOffset = number === (offset ?? 0) + records || number === records;
   if (page !== undefined || (params.isPageSet && params.offset === undefined)) return 'page';
