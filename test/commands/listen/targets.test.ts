@@ -9,6 +9,7 @@ import { execTarget } from '../../../src/receiver/targets/exec.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
+import { damagedInbox } from '../../inbox/sqlite/damaged-inbox.ts';
 import { answering, appInEachTest, startApp } from './app.ts';
 import { listenInEachTest } from './support.ts';
 
@@ -67,6 +68,13 @@ describe('several targets', () => {
       '{"id":"a"}',
       '{"id":"a"}',
     ]);
+  });
+
+  it('do without what waits where a damaged inbox does not give it, and leads are stored all the same', async () => {
+    const inbox = await damagedInbox('forwards', 1, ['exec x']);
+    const listener = await start(['--inbox', inbox]);
+    expect(listener.stderr.text()).toContain('what waits for a target is not known: cannot read the inbox');
+    expect(await listener.post({ id: 'new' })).toMatchObject({ status: 200, body: { status: 'accepted' } });
   });
 
   it('are told apart where a person reads what came of each', async () => {
