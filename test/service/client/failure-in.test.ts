@@ -8,6 +8,8 @@ const failures: readonly (readonly [kind: string, text: string, body: Json])[] =
   ['other', '\'success\' is "false"', { success: 'false', data: [] }],
   ['other', "'success' is 0", { success: 0, data: [] }],
   ['rate-limit', 'too many requests', { message: 'too many requests', data: [] }],
+  ['rate-limit', 'limit (17)', { error_code: 17, error_msg: 'limit', data: [] }],
+  ['passing', 'please try again later, error 12', { message: 'please try again later, error 12', data: [] }],
   ['key', 'INVALID_TOKEN', { code: 'INVALID_TOKEN', data: [] }],
   ['key', 'not_authenticated', { ok: false, error: 'not_authenticated' }],
   ['other', 'no account', { base_resp: { status_code: 1004, status_msg: 'no account' } }],

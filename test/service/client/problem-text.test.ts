@@ -201,6 +201,11 @@ const bodies: readonly (readonly [service: string, body: unknown, text: string |
   ],
   ['Jira', { errorMessages: ['The filter does not exist.'], errors: {} }, 'The filter does not exist.'],
   [
+    'OData 3',
+    { 'odata.error': { code: '', message: { lang: 'en-US', value: 'Resource not found' } } },
+    'Resource not found',
+  ],
+  [
     'Apigee',
     { fault: { faultstring: 'Invalid ApiKey', detail: { errorcode: 'oauth.v2.InvalidApiKey' } } },
     'Invalid ApiKey: oauth.v2.InvalidApiKey',
@@ -274,6 +279,7 @@ const bodies: readonly (readonly [service: string, body: unknown, text: string |
   ['nothing', '', undefined],
   ['a number', '[1]', undefined],
   ['bytes', '\0\u0001\uFFFD', undefined],
+  ['another encoding', 'ung\uFFFDltig', 'ung\uFFFDltig'],
   ['links only', { info: 'https://example.com/docs' }, undefined],
 ];
 
