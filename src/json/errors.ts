@@ -95,7 +95,7 @@ export const jsonEndsEarly = (offset: number) => new DataError(`the JSON ends to
 
 export const unexpectedByte = (byte: number, offset: number) =>
   new DataError(`unexpected ${describeByte(byte)} at byte ${offset}`, {
-    hint: 'a lead is a JSON object; several come in an array, or a line each',
+    hint: 'a lead is a JSON object, such as {"id":"lead_1"}; several come in an array, or a line each',
   });
 
 export const endlessObject = (offset: number) =>

@@ -797,6 +797,16 @@ describe('leads audit --received', () => {
     expect(service.requests).toEqual([]);
   });
 
+  it('rejects bare ids with an example of an object that has an id alone, which can be compared', async () => {
+    listed = [leadOf('lead_1', 1)];
+    const bare = await audit(['--received', file('lead_1\n')]);
+    const [example = ''] = /\{.*\}/.exec(bare.stderr) ?? [];
+    expect(await report(['--received', file(example)])).toMatchObject({
+      exitCode: 0,
+      summary: { matched: 1 },
+    });
+  });
+
   it('goes with no inbox, and --missing with no --json', async () => {
     expect((await audit(['--received', 'x', '--inbox', 'y'])).exitCode).toBe(2);
     expect((await audit(['--missing', '--json'])).exitCode).toBe(2);
