@@ -384,6 +384,14 @@ describe('leads list --watch', () => {
     expect(ids(live.stdout.text())).toEqual(['old', 'ahead', 'between']);
   });
 
+  it('ends with 6 where its first poll does not prove that it learnt of every lead', async () => {
+    const record = { id: 'a', createdAt: new Date(clock.now()).toISOString() };
+    const short = await serving((_, response) => sendJson(response, { data: [record], total: 2 }));
+    const { exitCode, stderr } = await watching(short.url, '--limit', '1').done;
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('leads may be missing');
+  });
+
   it('shows new leads as rows without another head', async () => {
     await sandboxOf({ leads: 3 });
     const live = watching(service.url, '--fields', 'id');
