@@ -9,11 +9,11 @@ import type { Outcome } from './load.ts';
 /** Delivers so many leads, whose ids begin with `prefix`, from the second core. `load`: the program load.ts, built. */
 export async function driveLoad(
   load: string,
-  { port, caPath }: Pick<Listening, 'port' | 'caPath'>,
+  { port, caPath, proof = 'hmac' }: Pick<Driven, 'port' | 'caPath' | 'proof'>,
   secret: string,
   { count, prefix }: { readonly count: number; readonly prefix: string },
 ): Promise<Outcome> {
-  const options = { port, caPath, secret, connections: 100, requests: count, prefix };
+  const options = { port, caPath, proof, secret, connections: 100, requests: count, prefix };
   const [command = '', ...args] = onCore(1, [process.execPath, load, JSON.stringify(options)]);
   return JSON.parse((await promisify(execFile)(command, args)).stdout) as Outcome;
 }
@@ -21,6 +21,8 @@ export async function driveLoad(
 /** A server that is driven. */
 export interface Driven extends Pick<Listening, 'pid' | 'port' | 'caPath'> {
   readonly child: ChildProcess;
+  /** Of its deliveries; without it, an HMAC. */
+  readonly proof?: 'hmac' | 'token';
 }
 
 /** The yardstick on the first core, with the certificate of the authority at `caPath`. `program`: bare.ts, built. */

@@ -1,4 +1,4 @@
-// The load: keep-alive connections over TLS 1.3, each with one signed lead under way, every lead with an id of its own.
+// The load: keep-alive connections over TLS 1.3, each with one genuine lead under way, every lead with an id of its own.
 // It writes prepared bytes and looks for status lines, so that it costs less than any server that it drives.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,8 @@ interface Load {
   readonly caPath: string;
   readonly connections: number;
   readonly requests: number;
-  /** For `x-hub-signature-256`. */
+  /** How each delivery shows that it is genuine: `x-hub-signature-256`, or a bearer token. */
+  readonly proof: 'hmac' | 'token';
   readonly secret: string;
   /** Begins every id. */
   readonly prefix: string;
@@ -46,12 +47,16 @@ function next(): string | undefined {
   if (sent === load.requests) return undefined;
   sent += 1;
   const body = lead(sent);
-  const signature = createHmac('sha256', load.secret).update(body).digest('hex');
   return (
     `POST / HTTP/1.1\r\nHost: localhost:${load.port}\r\nUser-Agent: lead-service/1\r\n` +
-    `Content-Type: application/json\r\nX-Hub-Signature-256: sha256=${signature}\r\n` +
+    `Content-Type: application/json\r\n${proofOf(body)}\r\n` +
     `Content-Length: ${body.length}\r\n\r\n${body}`
   );
+}
+
+function proofOf(body: string): string {
+  if (load.proof === 'token') return `Authorization: Bearer ${load.secret}`;
+  return `X-Hub-Signature-256: sha256=${createHmac('sha256', load.secret).update(body).digest('hex')}`;
 }
 
 function drive(): Promise<void> {
