@@ -64,7 +64,8 @@ describe('leads doctor', () => {
   });
 
   it('prints nothing of what is in order under --quiet', async () => {
-    const [whole, quiet] = [await leads(['doctor'], {}), await leads(['doctor', '-q'], {})];
+    const doctor = ['doctor', '--port', String(await freePort())];
+    const [whole, quiet] = [await leads(doctor, {}), await leads([...doctor, '-q'], {})];
     expect([whole.exitCode, quiet.exitCode]).toEqual([0, 0]);
     expect(whole.stdout).toMatch(/^\S+ config /m);
     expect(quiet.stdout).not.toMatch(/^\S+ (config|authority|port) /m);
