@@ -9,7 +9,7 @@ interface Load {
   readonly caPath: string;
   readonly connections: number;
   readonly requests: number;
-  /** How each delivery shows that it is genuine: `x-hub-signature-256`, or a bearer token. */
+  /** How each delivery shows that it is genuine: `x-hub-signature-256`, or `x-webhook-token`. */
   readonly proof: 'hmac' | 'token';
   readonly secret: string;
   /** Begins every id. */
@@ -55,7 +55,7 @@ function next(): string | undefined {
 }
 
 function proofOf(body: string): string {
-  if (load.proof === 'token') return `Authorization: Bearer ${load.secret}`;
+  if (load.proof === 'token') return `X-Webhook-Token: ${load.secret}`;
   return `X-Hub-Signature-256: sha256=${createHmac('sha256', load.secret).update(body).digest('hex')}`;
 }
 
