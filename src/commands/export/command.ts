@@ -6,9 +6,10 @@ import {
   type ValueType,
   wholeNumber,
 } from '../../config/value-types.ts';
+import { UsageError } from '../../errors.ts';
 import { type RecordFormat, recordFormats } from '../../output/records/record-types.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
-import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { type Flags, inGroup, type OptionsOf, orList } from '../flags/flag.ts';
 import { acceptIncompleteFlag, fieldsFlag, filterFlags, formatFlags } from '../flags/shared-flags.ts';
 
 /** A letter, a digit, a quote or a space would be taken for a part of a cell. */
@@ -19,6 +20,8 @@ const delimiter: ValueType<string> = {
   },
   expected: "one character such as ';', or tab",
 };
+
+const ofCsv = ['--format csv | --output FILE.csv'];
 
 export const flags = {
   output: {
@@ -49,12 +52,12 @@ export const flags = {
   },
   ...formatFlags(recordFormats),
   format: { value: 'form', type: oneOf(recordFormats), otherwise: 'ndjson, or as -o FILE ends' },
-  escape: { negated: true, with: ['--format csv'], help: 'CSV for programs: no apostrophe before + - = @' },
-  bom: { with: ['--format csv'], help: 'CSV for Excel: begin with a byte order mark' },
+  escape: { negated: true, with: ofCsv, help: 'CSV for programs: no apostrophe before + - = @' },
+  bom: { with: ofCsv, help: 'CSV for Excel: begin with a byte order mark' },
   delimiter: {
     value: 'character',
     type: delimiter,
-    with: ['--format csv'],
+    with: ofCsv,
     otherwise: ',',
     help: "CSV: between cells, such as ';' or tab",
   },
@@ -117,14 +120,37 @@ export interface ExportOptions extends Omit<TypedOptions, 'format'> {
   readonly format: RecordFormat;
 }
 
+const formOfEnding = new Map<string, RecordFormat>([
+  ...recordFormats.map((form) => [form, form] as const),
+  ['jsonl', 'ndjson'],
+  ['tsv', 'csv'],
+]);
+
+/** Endings that promise what is not written here. Any other ending, such as `.txt`, says nothing of the form. */
+const foreignEnding =
+  /^(xls[mb]?|ods|numbers|xml|ya?ml|parquet|avro|html?|pdf|sqlite|zip|bz2|xz|zst|7z|tgz)$/;
+
 /**
  * `-o -` is stdout. A name such as `leads.csv.gz` decides the form and the compression, if no flag does. It runs before the flags are
- * checked for contradictions, so that what a name decides counts as if it was typed.
+ * checked for contradictions, so that what a name decides counts as if it was typed. Throws a `UsageError` for an ending that says
+ * another form than `--format`, or one that is not written.
  */
 function settleOptions(typed: TypedOptions): ExportOptions {
   const output = typed.output === '-' ? undefined : typed.output;
   const name = output?.toLowerCase() ?? '';
   const plainName = name.replace(/\.gz$/, '');
-  const format = typed.format ?? recordFormats.find((form) => plainName.endsWith(`.${form}`));
-  return { ...typed, output, format: format ?? 'ndjson', gzip: typed.gzip || plainName !== name };
+  const [, ending = ''] = /\.(\w+)$/.exec(plainName) ?? [];
+  const endingForm = formOfEnding.get(ending);
+  const { format = endingForm ?? 'ndjson', delimiter = ending === 'tsv' ? '\t' : undefined } = typed;
+  if (foreignEnding.test(ending)) {
+    throw new UsageError(`-o ${output ?? ''}: .${ending} is no form of an export`, {
+      hint: `end it in ${orList([...formOfEnding.keys()].map((word) => `.${word}`))}`,
+    });
+  }
+  if (endingForm !== undefined && endingForm !== format) {
+    throw new UsageError(`--format ${format} and -o ${output ?? ''} do not go together`, {
+      hint: `end the name in .${format}, or leave out --format ${format}`,
+    });
+  }
+  return { ...typed, output, delimiter, format, gzip: typed.gzip || plainName !== name };
 }

@@ -127,7 +127,8 @@ async function convert(
   }
 }
 
-const replaceHint = 'name another file, or use --replace to keep only what is new';
+const replaceHint =
+  'name another file, or use --replace to keep only what is new; to start over, remove the file and the bookmark';
 
 /**
  * Finds the file that the last run with this bookmark wrote, for this run to append to. Returns undefined for a path with no
@@ -144,7 +145,7 @@ export async function findKnownFile(
   const { file } = bookmark;
   if (file === undefined) throw unknownFile(path, 'the last run with this bookmark wrote to another place');
   if (file.bytes !== size) {
-    throw unknownFile(path, `it has ${size} bytes, and had ${file.bytes} when the bookmark was written`);
+    throw unknownFile(path, `it has ${size} bytes, and the one that the last run wrote had ${file.bytes}`);
   }
   rejectOtherForm(path, options, file);
   return file;

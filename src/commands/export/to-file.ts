@@ -124,6 +124,7 @@ async function openDestination(
   if (checkpoint !== undefined) checkSameExport(checkpoint, identity, paths.checkpoint);
   const isAppended = options.bookmark !== undefined && !options.replace;
   const knownFile = isAppended ? await findKnownFile(paths.file, options, plan.bookmark) : undefined;
+  if (isAppended && knownFile === undefined) noteBeginning(plan, paths);
   if (checkpoint !== undefined) {
     const recordsWithoutId = await rememberWritten(plan, paths.partial, checkpoint);
     if (recordsWithoutId > checkpoint.counts.withoutId) return undefined;
@@ -134,6 +135,14 @@ async function openDestination(
       : await PartialFile.resume(paths.partial, checkpoint.bytes);
   const described = { startedAt: plan.startedAt, of: identity, appendTo: knownFile?.bytes ?? null };
   return fileDestination(plan, paths, file, { saved: checkpoint, described });
+}
+
+/** Without the note, a file that was removed and begins again would look whole. */
+function noteBeginning({ bookmark, options, context }: ExportPlan, { file }: FilePaths): void {
+  if (bookmark === undefined) return;
+  const time = isoTime(bookmark.newest ?? undefined) ?? 'its last run';
+  const message = `${file} is new, and begins where ${options.bookmark ?? ''} stands, at ${time}`;
+  context.messages.note('beginning', `${message}; for every lead, remove both and run this again`);
 }
 
 /** The checkpoint that an interrupted run has saved, and the members that all checkpoints of this run have in common. */

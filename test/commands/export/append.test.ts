@@ -44,7 +44,7 @@ beforeEach(async () => {
   failsAt = undefined;
   fail = (response) => void response.writeHead(401).end('{"error":"no","message":"not now"}');
   home = freshHome();
-  file = join(home, 'all.ndjson');
+  file = join(home, 'all.leads');
   // One lead a page.
   service = await scripted((request, response) => {
     const at = Number(new URL(request.url ?? '/', 'http://localhost').searchParams.get('cursor') ?? 0);
@@ -86,14 +86,18 @@ describe('export -o FILE --bookmark', () => {
     const whole = readFileSync(file);
     expect((await toFile()).stderr).toMatch(/^0 leads to /);
     expect(readFileSync(file)).toEqual(whole);
-    expect(left().sort()).toEqual(['all.ndjson', 'b']);
+    expect(left().sort()).toEqual(['all.leads', 'b']);
   });
 
   it('begins a file that does not exist with the increment alone', async () => {
     await toFile();
     stored.push(lead('3'));
     const tomorrow = join(home, 'tomorrow.ndjson');
-    expect((await exported('-o', tomorrow)).exitCode).toBe(0);
+    const { exitCode, stderr } = await exported('-o', tomorrow);
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(
+      /^note: \S+tomorrow\.ndjson is new, and begins where \S+b stands, at \d{4}-\d\d-\d\dT[\d:.]+Z; for every lead, remove both and run this again\n1 lead to /,
+    );
     expect(idsIn(tomorrow)).toEqual(['3']);
     expect(idsIn(file)).toEqual(['1', '2']);
   });
@@ -131,7 +135,7 @@ describe('export -o FILE --bookmark', () => {
         await toFile();
         writeFileSync(file, 'mine\n', { flag: 'a' });
       },
-      'when the bookmark was written',
+      'bytes, and the one that the last run wrote had 100',
     ],
     [
       'a file when the last increment went elsewhere',
@@ -154,7 +158,7 @@ describe('export -o FILE --bookmark', () => {
     expect(readFileSync(file)).toEqual(content);
     expect(existsSync(join(home, 'b'))).toBe(bookmark);
     expect(service.requests.length).toBe(requests);
-    expect(left()).not.toContain('all.ndjson.partial');
+    expect(left()).not.toContain('all.leads.partial');
   });
 
   it('with --replace writes the increment alone, says what it replaced, and appends the next time', async () => {
@@ -168,7 +172,7 @@ describe('export -o FILE --bookmark', () => {
   });
 
   it('appends members to a compressed file', async () => {
-    const compressed = join(home, 'all.ndjson.gz');
+    const compressed = join(home, 'all.leads.gz');
     await exported('-o', compressed);
     stored.push(lead('3'));
     await exported('-o', compressed);
@@ -259,7 +263,7 @@ describe('export -o FILE --bookmark', () => {
       ]);
       expect((await toFile('--replace', ...form)).exitCode).toBe(0);
       expect(readFileSync(file, 'utf8').match(/(?<=^|:")[1-4](?="?,)/gm)).toEqual(['4']);
-      expect(left().sort()).toEqual(['all.ndjson', 'b']);
+      expect(left().sort()).toEqual(['all.leads', 'b']);
     },
   );
 
@@ -284,7 +288,7 @@ describe('export -o FILE --bookmark', () => {
       expect(readFileSync(file, 'utf8').match(/(?<=^|:")\d(?="?,)|mine/gm)).toEqual(['3']);
       stored.push(lead('4'));
       expect((await toFile(...form)).stderr).toMatch(/, appended\n$/);
-      expect(left().sort()).toEqual(['all.ndjson', 'b']);
+      expect(left().sort()).toEqual(['all.leads', 'b']);
     },
   );
 
@@ -310,7 +314,7 @@ describe('export -o FILE --bookmark', () => {
     stored.push(lead('6'));
     expect((await toFile()).exitCode).toBe(0);
     expect(idsIn(file)).toEqual(['1', '2', '3', '4', '5', '6']);
-    expect(left().sort()).toEqual(['all.ndjson', 'b']);
+    expect(left().sort()).toEqual(['all.leads', 'b']);
   });
 
   it('refuses a file with a part of an increment whose partial file is gone', async () => {
@@ -328,7 +332,7 @@ describe('export -o FILE --bookmark', () => {
     expect(readFileSync(file)).toEqual(cut);
   });
 
-  it.each([['all.ndjson.gz'], ['all.csv', '--fields', 'id,createdAt'], ['all.ndjson']])(
+  it.each([['all.leads.gz'], ['all.csv', '--fields', 'id,createdAt'], ['all.leads']])(
     'knows %s without a lead, whose bookmark could not be written',
     async (name, ...form) => {
       stored = [];
@@ -446,7 +450,7 @@ describe('export -o FILE --bookmark', () => {
     expect(healed.exitCode).toBe(0);
     expect(healed.stderr).toContain('1 of them from before');
     expect(idsIn(file)).toEqual(['1', '2', '3', '4']);
-    expect(left().sort()).toEqual(['all.ndjson', 'b']);
+    expect(left().sort()).toEqual(['all.leads', 'b']);
   });
 
   /** Leads '3' and '4' are new; '3' is in the partial file, of which so many bytes are left. */
@@ -467,7 +471,7 @@ describe('export -o FILE --bookmark', () => {
       expect.stringMatching(/^note: \S+\.partial is shorter than .* starts over\n2 leads to .*, appended\n$/),
     ]);
     expect(idsIn(file)).toEqual(['1', '2', '3', '4']);
-    expect(left().sort()).toEqual(['all.ndjson', 'b']);
+    expect(left().sort()).toEqual(['all.leads', 'b']);
   });
 
   it('does not take the file of the night before for an increment whose partial file was cut', async () => {
@@ -488,7 +492,7 @@ describe('export -o FILE --bookmark', () => {
       stored.push(lead('4'));
       expect((await toFile(...form)).exitCode).toBe(0);
       expect(readFileSync(file, 'utf8').match(/(?<=^|:")\d(?="?,)/gm)).toEqual(['1', '2', '3', '4']);
-      expect(left().sort()).toEqual(['all.ndjson', 'b']);
+      expect(left().sort()).toEqual(['all.leads', 'b']);
     },
   );
 

@@ -86,12 +86,50 @@ describe('the ending of a name', () => {
     ['x.JSON', /^\[\n/],
     ['x.csv', /^id,category,contact\.name,/],
     ['x.xlsx', /^PK/],
+    ['x.tsv', /^id\tcategory\tcontact\.name\t/],
     ['x.ndjson', /^\{"id":"a"/],
+    ['x.jsonl', /^\{"id":"a"/],
+    ['x.txt', /^\{"id":"a"/],
+    ['leads-2026.10', /^\{"id":"a"/],
     ['x', /^\{"id":"a"/],
   ])('%s', async (name, begins) => {
     const home = freshHome();
     expect((await run(home, '-o', join(home, name))).exitCode).toBe(0);
     expect(readFileSync(join(home, name), 'latin1')).toMatch(begins);
+  });
+
+  const known = 'end it in .ndjson, .csv, .json, .xlsx, .jsonl or .tsv';
+  it.each([
+    ['-o a.xls', '-o a.xls: .xls is no form of an export', known],
+    ['-o A.PARQUET', '-o A.PARQUET: .parquet is no form', known],
+    ['-o a.ndjson.zst', '.zst is no form', known],
+    ['--format csv -o a.xls.gz', '-o a.xls.gz: .xls is no form', known],
+    ['--format xlsx -o x.csv', '--format xlsx and -o x.csv do not go', 'end the name in .xlsx, or leave out'],
+    [
+      '--json -o x.ndjson.gz',
+      '--format json and -o x.ndjson.gz do not',
+      'end the name in .json, or leave out',
+    ],
+    [
+      '--bom --format csv -o x.xlsx',
+      '--format csv and -o x.xlsx do not',
+      'end the name in .csv, or leave out',
+    ],
+    ['--bom -o x.xlsx', '--bom needs --format csv or --output FILE.csv', 'or --output FILE.csv'],
+  ])('is believed: %s', async (flags, error, hint) => {
+    const home = freshHome();
+    const { exitCode, stderr } = await run(home, ...flags.split(' '));
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(error)]);
+    expect(stderr).toContain(hint);
+  });
+
+  it.each([
+    [';', /^id;category;/],
+    ['tab', /^id\tcategory\t/],
+  ])('leaves cells between %s in a .tsv to --delimiter', async (delimiter, begins) => {
+    const file = join(freshHome(), 'x.tsv');
+    expect((await run(freshHome(), '-o', file, '--delimiter', delimiter)).exitCode).toBe(0);
+    expect(readFileSync(file, 'latin1')).toMatch(begins);
   });
 });
 
