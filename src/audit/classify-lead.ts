@@ -3,8 +3,8 @@ import { isoTime } from '../time/time-text.ts';
 
 export const problemClasses = ['refused', 'missing', 'extra', 'different', 'waiting', 'late'] as const;
 
-/** The classes of leads that cannot be judged yet, or are too old to be compared. */
-export const openClasses = ['unsettled', 'beyond-horizon'] as const;
+/** The classes of leads that cannot be judged yet, or that one side is too old, or too short, to show. */
+export const openClasses = ['unsettled', 'after-file', 'beyond-horizon'] as const;
 
 export const findingClasses = [...problemClasses, ...openClasses] as const;
 
@@ -26,6 +26,7 @@ export const meanings: Readonly<Record<LeadClass, string>> = {
   waiting: 'received, and some target has not had it',
   late: 'received later after its creation than --late-after',
   unsettled: 'younger than --settle: not counted',
+  'after-file': 'created after the file was written, or just before',
   'beyond-horizon': 'older than what the service still lists: not counted',
 };
 
@@ -65,6 +66,8 @@ export interface AuditTimes {
   readonly startedAt: number;
   /** A lead that was created later may still be under way. */
   readonly settledBefore: number;
+  /** The time at which the file of received leads was written; Infinity for an inbox. */
+  readonly writtenAt: number;
   readonly lateAfterMs: number;
 }
 
@@ -90,12 +93,13 @@ export class AuditClock {
   /** `driftMs`: how far the service's clock is ahead of the one here. */
   follow(driftMs: number): void {
     if (Math.abs(driftMs) <= agreeingMs) return;
-    const { startedAt, settledBefore, lateAfterMs } = this.#timesHere;
+    const { startedAt, settledBefore, writtenAt } = this.#timesHere;
     this.times = {
+      ...this.#timesHere,
       clockAheadMs: driftMs,
       startedAt: startedAt + driftMs,
       settledBefore: settledBefore + driftMs,
-      lateAfterMs,
+      writtenAt: writtenAt + driftMs,
     };
   }
 
@@ -135,7 +139,7 @@ export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: numbe
     ? { class: 'test', reason: null }
     : judgeAsSettled(sides, lifetime, times, horizon);
   if (judgement === undefined) return undefined;
-  const isUnsettled = !isTest && mayBeUnderWay(sides, lifetime, times);
+  const isUnsettled = !isTest && judgement.class !== 'after-file' && mayBeUnderWay(sides, lifetime, times);
   return {
     class: isUnsettled ? 'unsettled' : judgement.class,
     id,
@@ -176,6 +180,7 @@ function judgeAsSettled(
       return isLate(lifetime, times) ? { class: 'late', reason: ageUnknown } : undefined;
     }
     case 'service':
+      if (isAfterFile(created, times)) return { class: 'after-file', reason: null };
       return sides.rejection === undefined
         ? { class: 'missing', reason: ageUnknown }
         : { class: 'refused', reason: sides.rejection };
@@ -209,6 +214,16 @@ function isLate({ created, receivedAt }: Lifetime, { clockAheadMs, lateAfterMs }
   const delayByReceiver = delayByService - clockAheadMs;
   const possibleDelays = [delayByReceiver, delayByService].filter((ms) => ms >= -agreeingMs);
   return possibleDelays.length > 0 && possibleDelays.every((ms) => ms > lateAfterMs);
+}
+
+/** A lead that was created less than the time of settling before the file was written may have been under way then. */
+function isAfterFile(
+  created: number | undefined,
+  { startedAt, settledBefore, writtenAt }: AuditTimes,
+): boolean {
+  if (created === undefined) return false;
+  const wasYoung = created > writtenAt - (startedAt - settledBefore);
+  return (wasYoung && created <= settledBefore) || (created > writtenAt && created < startedAt + mostAheadMs);
 }
 
 /** A lead whose age is unknown is taken for an old one. */

@@ -37,7 +37,7 @@ export interface ReceivedSide {
   /** Classes that cannot be decided from this side, because only an inbox shows them. */
   readonly undecidable: readonly LeadClass[];
   readonly hasTimes: boolean;
-  /** The time at which the received leads were written down, ms; undefined where that is now. */
+  /** The time at which the received leads were written down, ms; undefined where that is now, or is not known. */
   readonly writtenAt?: number | undefined;
   /** Reasons of rejected deliveries, by the ids in their bodies: evidence that they came, and no more. */
   rejections(): Promise<ReadonlyMap<string, string>>;
@@ -258,7 +258,7 @@ export class LeadComparer {
     { id, createdAt, receivedAt, isWaiting }: Omit<DeferredLead, keyof DifferingFields>,
     fields: readonly string[],
   ): void {
-    const differing = fields.length > maxDiffNames ? fields.slice(0, maxDiffNames) : fields;
+    const differing = fields.slice(0, maxDiffNames);
     this.#addFinding({ id, createdAt, receivedAt, sides: { on: 'both', differing, isWaiting } });
   }
 

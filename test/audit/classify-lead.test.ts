@@ -7,6 +7,7 @@ const times: AuditTimes = {
   clockAheadMs: 0,
   startedAt: now,
   settledBefore: now - 15 * minute,
+  writtenAt: Infinity,
   lateAfterMs: 5 * minute,
 };
 
@@ -107,6 +108,25 @@ describe('a lead that was not received', () => {
     expect(classify(missing, at(23 * 60))).toEqual(['unsettled', 'missing so far']);
     expect(classify(missing, at(25 * 60))).toEqual(['missing', null]);
   });
+});
+
+test('a lead that a file lacks is after the file if it was created since, or was young when the file was written', () => {
+  const missing = { on: 'service', rejection: undefined } as const;
+  const inFileOf = (minutesAgo: number, created: number): string | undefined =>
+    classifyLead(
+      { id: 'a', createdAt: at(created), sides: missing },
+      { ...times, writtenAt: came(-minutesAgo) },
+    )?.class;
+  for (const created of [-60, -59, -46, -16, -1, 23 * 60])
+    expect(inFileOf(60, created - 0.5)).toBe('after-file');
+  expect([inFileOf(60, -75), inFileOf(60, -74), inFileOf(60, 25 * 60)]).toEqual([
+    'missing',
+    'after-file',
+    'missing',
+  ]);
+  expect([-5, -6, -14, -15, -20, -21].map((created) => inFileOf(6, created))).toEqual([
+    ...['after-file', 'unsettled', 'unsettled', 'after-file', 'after-file', 'missing'],
+  ]);
 });
 
 describe('a lead that the service does not list', () => {

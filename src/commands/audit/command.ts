@@ -53,7 +53,7 @@ const flags = {
     value: 'file',
     type: inputFile,
     without: ['--inbox'],
-    help: "an application's own leads instead of an inbox; JSON, lines, .gz",
+    help: "an application's own leads instead of an inbox; JSON, lines, .gz, as of the file's date: later leads are not compared",
   },
   leadAt: {
     value: 'pointer',
@@ -104,7 +104,7 @@ export default command({
   summary: 'is any lead missing?',
   description:
     'Compares what can be pulled with what was received: by id, and field by field where the bytes differ.\n' +
-    'Exit 7 when a lead is not the same on both sides, unless it was repaired in this run.\nA list that may be incomplete, or that leaves out most of what was received, proves nothing: exit 5 or 6.',
+    'Exit 7 when a lead is not the same on both sides, unless it was repaired in this run.\nA list that may be incomplete, or that leaves out most of what was received, or a file of received leads that is too old, proves nothing: exit 5 or 6.',
   flags,
   everyday: [
     'since',

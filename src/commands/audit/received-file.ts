@@ -11,10 +11,7 @@ import { identifiedRecord } from '../../json/lead-reader.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { type LeadAt, possibleLeads, readLeads } from '../../lead/read-leads.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
-import { formatDuration } from '../../time/time-text.ts';
 import { type Chunks, chunksOf, nameOf, objectsIn, scannedObject } from '../send/lead-file.ts';
-
-const mentionedAgeMs = 3_600_000;
 
 /**
  * `--received FILE`, `-` for stdin: an application's own leads, read into a temporary database. Throws a `DataError` for a file
@@ -27,7 +24,7 @@ export async function openReceivedFile(
 ): Promise<ReceivedSide> {
   const { messages } = context;
   // The file may be written to, or replaced, while it is read.
-  const writtenAt = await lastWrite(file, context);
+  const writtenAt = await lastWrite(file);
   const name = nameOf(file);
   const database = await LeadDatabase.open();
   try {
@@ -151,16 +148,9 @@ function idAmong(body: Uint8Array, idNames: Reading['idNames']): string | undefi
 }
 
 /** A lead that was created later cannot be in the file. Undefined for what is no file, or cannot be read. */
-async function lastWrite(file: string, { clock, messages }: Context): Promise<number | undefined> {
-  if (file === '-') return undefined;
-  const stats = await stat(file).catch(() => undefined);
-  if (stats?.isFile() !== true) return undefined;
-  const now = clock.now();
-  if (now - stats.mtimeMs > mentionedAgeMs) {
-    const age = formatDuration(now - stats.mtimeMs);
-    messages.note('written', `${file} was written ${age} ago: leads created since then are not counted`);
-  }
-  return stats.mtimeMs;
+async function lastWrite(file: string): Promise<number | undefined> {
+  const stats = file === '-' ? undefined : await stat(file).catch(() => undefined);
+  return stats?.isFile() === true ? stats.mtimeMs : undefined;
 }
 
 /**

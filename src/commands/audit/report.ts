@@ -10,6 +10,7 @@ import {
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
+import { readCreatedAt } from '../../lead/raw-lead.ts';
 import type { Messages } from '../../output/messages.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
@@ -141,16 +142,32 @@ export async function printTable(
   await write(stdout, countsTable(summary, colours, width));
   const rows: string[][] = [];
   let unprinted = 0;
+  let longestDelayMs = 0;
   for await (const finding of audit.findings(problemClasses)) {
     if (rows.length < limit) rows.push(rowOf(finding, repaired.has(finding.id)));
     else unprinted += 1;
+    if (finding.class === 'late') longestDelayMs = Math.max(longestDelayMs, delayOf(finding));
   }
-  if (rows.length === 0) return;
   const heads = ['CLASS', 'LEAD', 'CREATED', 'RECEIVED', 'REMARK'];
-  await write(stdout, `\n${renderTable(heads, rows, { ...fit, width, head: colours.dim })}`);
+  if (rows.length > 0)
+    await write(stdout, `\n${renderTable(heads, rows, { ...fit, width, head: colours.dim })}`);
   if (unprinted > 0)
     messages.say(`${counted(unprinted, 'more finding', 'more findings')}: --limit all, or --json`);
+  if (longestDelayMs > 0) {
+    const mostHours = `${Math.ceil(longestDelayMs / 3_600_000)}h`;
+    messages.say(
+      `late leads that are only older than the receiver: --late-after ${mostHours} allows for them`,
+    );
+  }
+  const young = summary.byClass.unsettled ?? 0;
+  if (young > 0) {
+    const leads = counted(young, 'lead is', 'leads are');
+    messages.say(`${leads} younger than --settle: --settle 0s counts ${young === 1 ? 'it' : 'them'}`);
+  }
 }
+
+const delayOf = ({ createdAt, receivedAt }: Finding): number =>
+  Date.parse(receivedAt ?? '') - (readCreatedAt(createdAt) ?? Infinity);
 
 function countsTable(summary: AuditSummary, colours: Palette, width: number | undefined): string {
   const { pulled, received, matched, byClass, repaired } = summary;

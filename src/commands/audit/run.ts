@@ -16,6 +16,7 @@ import { noteFilters } from '../../output/walk-notes.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import { statusFieldsOf } from '../../service/pagers/names.ts';
 import { requestParamsOf } from '../../service/pagers/request-params.ts';
+import { formatDuration, isoTime } from '../../time/time-text.ts';
 import { leadPlaceOf } from '../flags/delivery-flags.ts';
 import { pointInTime } from '../flags/flag-values.ts';
 import { isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
@@ -64,7 +65,7 @@ async function auditRound(
     // A lead that was repaired, or came meanwhile, is counted in the summary and is no problem any more.
     const isInOrder = problemsIn(summary) <= repaired.size;
     const result: AuditResult = { audit, summary, repaired, isInOrder };
-    const error = failure ?? horizonError(summary, audit.listedSince);
+    const error = failure ?? horizonError(summary, audit.listedSince) ?? fileAgeError(opened, options.settle);
     await report(result, error === undefined, options, context);
     if (error === undefined) return isInOrder ? 'done' : 'problems';
     const mayPassByNextRound = error instanceof ServiceError || error instanceof DataError;
@@ -74,6 +75,21 @@ async function auditRound(
   } finally {
     await opened.close();
   }
+}
+
+/** Undefined where the file of received leads was written so late that it shows all leads of the window, but for `settleMs`. */
+function fileAgeError({ audit, received, filter }: OpenedAudit, settleMs: number): DataError | undefined {
+  const { startedAt, writtenAt } = audit.clock.times;
+  const { since = -Infinity, until = Infinity } = filter;
+  const unjudged = audit.counts.byClass['after-file'] ?? 0;
+  if (unjudged === 0 || Math.min(until, startedAt) - writtenAt <= settleMs) return undefined;
+  const [from, to] = [filter.since, writtenAt].map(isoTime);
+  const window = `, or compare what it can show: --since ${from ?? ''} --until ${to ?? ''}`;
+  const age = formatDuration(startedAt - writtenAt);
+  return new DataError(
+    `${received.name} was written ${age} ago, too early to show whether ${counted(unjudged, 'lead was', 'leads were')} received`,
+    { hint: `write it again just before the audit${since < writtenAt ? window : ''}` },
+  );
 }
 
 /** Under `--quiet` a table is for cron's mail: nothing where all is well, else on stderr. */
@@ -167,8 +183,8 @@ async function openAudit(options: AuditCommandOptions, context: Context): Promis
     ],
     times: {
       startedAt,
-      // Leads that were created after the received ones were written down cannot be among them.
-      settledBefore: Math.min(startedAt, received.writtenAt ?? startedAt) - options.settle,
+      settledBefore: startedAt - options.settle,
+      writtenAt: received.writtenAt ?? Infinity,
       lateAfterMs: options.lateAfter,
     },
     comparison: {

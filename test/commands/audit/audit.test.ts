@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { join } from 'node:path';
@@ -705,6 +705,91 @@ describe('leads audit --received', () => {
     }
   });
 
+  describe('with a file that was written before the end of the window', () => {
+    /** A file that was written that many hours ago, with the leads that had been created by then. */
+    const oldFile = (hours: number): string => {
+      const written = now - hours * hour;
+      const path = file(lines(listed.filter(({ createdAt }) => (readCreatedAt(createdAt) ?? 0) < written)));
+      utimesSync(path, written / 1000, written / 1000);
+      return path;
+    };
+
+    beforeEach(() => {
+      listed = [leadOf('young', 0.1), leadOf('a', 1), leadOf('b', 2), leadOf('c', 30), leadOf('d', 200)];
+    });
+
+    it('ends with 6, also under --quiet, and names the window that it can show', async () => {
+      const { exitCode, stdout, stderr } = await audit(['-q', '--received', oldFile(24)]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
+      expect(stderr).toMatch(
+        /^error: .*received\.ndjson was written 1d 0h ago, too early to show whether 3 leads were received\nhint: write it again just before the audit, or compare what it can show: --since 2026-05-25T12:00:00\.000Z --until 2026-05-31T12:00:00\.000Z\n$/,
+      );
+      const window = /--since \S+ --until \S+/.exec(stderr)?.[0].split(' ') ?? [];
+      expect(await audit(['-q', '--received', oldFile(24), ...window])).toMatchObject({
+        ...{ exitCode: 0, stdout: '', stderr: '' },
+      });
+    });
+
+    it('proposes no window where it was written before the window begins', async () => {
+      const { exitCode, stderr } = await audit(['-q', '--received', oldFile(10 * 24)]);
+      expect(exitCode).toBe(6);
+      expect(stderr).toMatch(
+        / 10d 0h ago, .* 4 leads were received\nhint: write it again just before the audit\n$/,
+      );
+    });
+
+    it('says which leads were created after it or just before, apart from those that are young', async () => {
+      const minutes: Readonly<Record<string, number>> = { after: 6, young: 12, 'just before': 21, lost: 27 };
+      const path = oldFile(9 / 60);
+      listed = [
+        ...Object.entries(minutes).map(([id, n]) => leadOf(id, n / 60)),
+        ...listed.filter(({ id }) => id !== 'young'),
+      ];
+      expect(await report(['--received', path])).toMatchObject({
+        exitCode: 7,
+        classes: { after: 'after-file', young: 'unsettled', 'just before': 'after-file', lost: 'missing' },
+        summary: { byClass: { missing: 1, unsettled: 1, 'after-file': 2 } },
+      });
+      const { stdout, stderr } = await audit(['--received', path]);
+      expect(stdout).toMatch(/^after-file +2 .* created after the file was written, or just before$/m);
+      expect(stdout).toMatch(/^unsettled +1 .* younger than --settle: not counted$/m);
+      expect(stderr).toBe('1 lead is younger than --settle: --settle 0s counts it\n');
+      expect((await report(['--received', path, '--settle', '0s'])).classes).toEqual({
+        ...{ after: 'after-file', young: 'missing', 'just before': 'missing', lost: 'missing' },
+      });
+    });
+
+    it('ends with 6 as well where it lacks older leads, which it shows', async () => {
+      const path = oldFile(24);
+      listed = [...listed, leadOf('lost', 40)];
+      expect(await report(['--received', path])).toMatchObject({ exitCode: 6, classes: { lost: 'missing' } });
+    });
+
+    it.each<[what: string, hours: number, ...words: string[]]>([
+      ['was written a minute ago', 1 / 60],
+      ['is newer than --until', 24, '--until', '25h'],
+      ['is older than --until by less than --settle', 24, '--until', '2026-05-31T12:14Z'],
+      ['is older than --until, while no lead was created after it', 24, '--until', '2026-05-31T12:16Z'],
+      ['is newer than the end of --in', 0.5, '--in', 'yesterday'],
+      ['is from the future', -1],
+    ])('ends with 0 where it %s', async (_, hours, ...words) => {
+      const path = oldFile(hours);
+      expect(await audit(['-q', '--received', path, ...words])).toMatchObject({ exitCode: 0, stderr: '' });
+    });
+
+    it("is compared with the leads' times by the service's clock", async () => {
+      clockAhead = 2 * hour;
+      listed = listed.slice(2);
+      const path = oldFile(1);
+      // The service's clock shows 14:00 now, and showed 13:00 when the file was written.
+      listed = [leadOf('after', -1.5), leadOf('before', -0.5), ...listed];
+      expect((await report(['--received', path])).classes).toEqual({
+        before: 'missing',
+        after: 'after-file',
+      });
+    });
+  });
+
   it('finds the id under the name that the profile has for it, and under the usual one', async () => {
     listed = ['a', 'b', 'c'].map((ref, i) => leadOf('', i + 5, { id: undefined, ref }));
     await leads(['config', 'set', 'api.id', 'ref'], options());
@@ -827,6 +912,15 @@ it('holds more missing leads than fit into its memory', async () => {
   } finally {
     await box.close();
   }
+});
+
+it('names the --late-after by which no lead is late that is only older than the receiver', async () => {
+  listed = [leadOf('a', 1), leadOf('b', 5), leadOf('c', 6.5)];
+  await take(listed, ago(0.1));
+  const { exitCode, stderr } = await audit();
+  expect(exitCode).toBe(7);
+  expect(stderr).toBe('late leads that are only older than the receiver: --late-after 7h allows for them\n');
+  expect(await audit(['--late-after', '7h'])).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
 describe('what leads audit prints', () => {
