@@ -144,25 +144,6 @@ describe('--backfill-every', () => {
     expect(often.exitCode).toBe(2);
     expect(often.stderr).toContain('a second or more');
   });
-
-  it('begins a round only when the one before is over', async () => {
-    const service = await startService('a');
-    const held: (() => void)[] = [];
-    service.answer = (response) => {
-      held.push(() => sendJson(response, { data: [], next_cursor: null }));
-    };
-    const listener = await startRounds([], service);
-    await until(() => held.length === 1);
-    listener.clock.advance(10 * every);
-    expect((await listener.post({ id: 'a' }, { 'x-webhook-token': 'forged' })).status).toBe(401);
-    expect(service.requests).toHaveLength(1);
-    service.answer = undefined;
-    held[0]?.();
-    await over(listener, 1);
-    const asked = service.requests.length;
-    await nextRound(listener);
-    expect(service.requests.length).toBeGreaterThan(asked);
-  });
 });
 
 describe('--backfill-every beside a service that fails', () => {
@@ -193,20 +174,6 @@ describe('--backfill-every beside a service that fails', () => {
       true,
       false,
     ]);
-  });
-
-  it('obeys a rate limit, also where it reaches into the next round', async () => {
-    const service = await startService('a');
-    service.answer = fail(429, { 'retry-after': '2700' });
-    const listener = await startRounds([], service);
-    await over(listener, 1);
-    const asked = service.requests.length;
-    service.answer = undefined;
-    listener.clock.advance(every);
-    await until(() => listener.clock.sleeps.includes(2 * every));
-    expect(service.requests).toHaveLength(asked);
-    listener.clock.advance(2 * every);
-    await until(() => said(listener).includes('backfill: 1 fetched, 0 already known'));
   });
 
   it('says once how many leads it cannot store, since they have no id', async () => {
@@ -344,74 +311,14 @@ describe('--backfill-every and leads that a target has not had', () => {
     );
     expect(await stored(listener)).toEqual(['a accepted backfill']);
   });
-
-  it.each(['before', 'while'])('forwards once what is pushed %s a round fetches it', async (when) => {
-    const service = await startService('a');
-    if (when === 'before') service.answer = fail(503);
-    let answerApp = (): void => undefined;
-    const app = await appAt((_, response) => (answerApp = () => void response.writeHead(200).end()));
-    const listener = await startRounds(['--forward-to', app.url], service);
-    if (when === 'before') {
-      await over(listener, 1);
-      expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'accepted' });
-    }
-    await until(() => app.received.length === 1);
-    if (when === 'while') {
-      expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'duplicate' });
-    }
-    service.answer = undefined;
-    await nextRound(listener);
-    await nextRound(listener);
-    answerApp();
-    await until(() => listener.forwards().length === 1);
-    await listener.stop();
-    expect(app.received).toHaveLength(1);
-    expect(listener.deliveries()).toHaveLength(when === 'before' ? 1 : 2);
-  });
 });
 
 describe('the end of a run with --backfill-every', () => {
-  it('lets what is being forwarded finish, begins nothing else, and the next run goes on', async () => {
-    const service = await startService(...Array.from({ length: 200 }, (_, i) => `l${i}`));
-    const answers: (() => void)[] = [];
-    let isHeld = true;
-    const app = await appAt((_, response) => {
-      const answer = (): void => void response.writeHead(200).end();
-      if (isHeld) answers.push(answer);
-      else answer();
-    });
-    const listener = await startRounds(['--forward-to', app.url], service);
-    await over(listener, 1);
-    await until(() => answers.length >= 32);
-    const stopped = listener.interrupt();
-    await expect(listener.post({ id: 'late' })).rejects.toThrow();
-    isHeld = false;
-    for (const answer of answers) answer();
-    expect((await stopped).exitCode).toBe(0);
-    const begun = app.received.length;
-    expect(begun).toBeLessThan(200);
-    const done = listener.forwards();
-    expect(done).toHaveLength(begun);
-    expect(new Set(done.map(({ state }) => state))).toEqual(new Set(['done']));
-    const again = await startRounds(['--forward-to', app.url], service, listener.home);
-    await until(() => again.forwards().length === 200 - begun);
-    await over(again, 1);
-    expect(said(again)).toEqual(['backfill: 0 fetched, 200 already known']);
-    expect(new Set(idsOf(app)).size).toBe(200);
-    expect(app.received).toHaveLength(200);
-  });
-
   it('comes with --count, in the middle of a round', async () => {
     const service = await startService(...Array.from({ length: 200 }, (_, i) => `l${i}`));
     const listener = await startRounds(['--count', '3'], service);
     const { exitCode } = await listener.done;
     expect(exitCode).toBe(0);
     expect(listener.deliveries().length).toBeLessThan(200);
-  });
-
-  it('does not wait for the next round', async () => {
-    const listener = await startRounds([], await startService('a'));
-    await over(listener, 1);
-    expect((await listener.stop()).exitCode).toBe(0);
   });
 });

@@ -1,13 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { freshHome, leads } from '../../support/run.ts';
-import { until } from '../../support/until.ts';
-import { answering, appInEachTest, startApp } from './app.ts';
+import { leads } from '../../support/run.ts';
 import { listenInEachTest } from './support.ts';
 
 const start = listenInEachTest();
-const app = appInEachTest();
 const leadText = (id: string, more = ''): string => `{ "id": "${id}", "category":"solar", "n": 1.0${more} }`;
 const compactText = (id: string): string => `{"id":"${id}","category":"solar","n":1.0}`;
 
@@ -136,59 +131,5 @@ describe('several leads in one delivery', () => {
     const pretty = await start();
     await pretty.post(`[${leadText('a')},${leadText('b')}]`);
     expect((await pretty.stop()).stdout).toMatch(/accepted {3}a {2}solar {2}1 of 2[^]*b {2}solar {2}2 of 2/);
-  });
-
-  it('fail as often as --simulate says, and together', async () => {
-    const listener = await start(['--simulate', 'fail-first=1']);
-    expect((await listener.post(leadText('a'))).status).toBe(503);
-    const both = `[${leadText('a')},${leadText('b')}]`;
-    expect((await listener.post(both)).status).toBe(503);
-    expect((await listener.post(both)).body).toMatchObject({ status: 'accepted' });
-  });
-});
-
-describe('what is done with several leads', () => {
-  it('is done again by inbox retry, with the whole body, once', async () => {
-    const failing = await startApp(answering(500));
-    const port = Number(new URL(failing.url).port);
-    const listener = await start(['--forward-to', `${failing.url}/hook`, '--format', 'events']);
-    const body = `{"x":[ ${leadText('a')} , ${leadText('b')} ]}`;
-    await listener.post(body);
-    await listener.post(`{"data":${leadText('c')}}`);
-    await until(() => listener.forwards().length === 3);
-    await listener.stop();
-    await failing.close();
-    const behind = await app(answering(200), port);
-    const { home } = listener;
-    const retried = await leads(['inbox', 'retry', '--pending', '--to', `${behind.url}/hook`, '--json'], {
-      home,
-    });
-    expect(retried.exitCode).toBe(0);
-    expect(JSON.parse(retried.stdout)).toMatchObject(['a', 'b', 'c'].map((leadId) => ({ leadId, ok: true })));
-    expect(behind.received.map((got) => got.body.toString('utf8'))).toEqual([
-      body,
-      `{"data":${leadText('c')}}`,
-    ]);
-    const waiting = await leads(['inbox', 'list', '--verdict', 'waiting', '--json'], { home });
-    expect(waiting.stdout).toBe('[]\n');
-  });
-
-  it('is one command for each, with the lead on stdin; the ones that fail are run again', async () => {
-    const directory = freshHome();
-    const seen = join(directory, 'seen');
-    const output = join(directory, 'leads.ndjson');
-    const command = `cat > '${directory}'/$LEAD_ID; echo "$LEAD_ID $LEAD_ATTEMPT" >> '${seen}'; [ $LEAD_ID != b ] || [ $LEAD_ATTEMPT = 2 ]`;
-    const listener = await start(['--exec', command, '--output', output, '--format', 'events']);
-    const body = `[${leadText('a')},${leadText('b')},${leadText('c')}]`;
-    expect((await listener.post(body)).status).toBe(200);
-    await until(() => listener.forwards().length === 6);
-    const written = ['a', 'b', 'c'].map(compactText);
-    expect(readFileSync(output, 'utf8').trim().split('\n').sort()).toEqual(written);
-    expect((await listener.post(body)).body).toMatchObject({ status: 'duplicate' });
-    await listener.passUntil(() => listener.forwards().length === 7);
-    expect(listener.forwards().at(-1)).toMatchObject({ leadId: 'b', target: 'exec', state: 'done' });
-    expect(readFileSync(seen, 'utf8').trim().split('\n').sort()).toEqual(['a 1', 'b 1', 'b 2', 'c 1']);
-    expect(readFileSync(join(directory, 'b'), 'utf8')).toBe(leadText('b'));
-    expect(readFileSync(output, 'utf8').trim().split('\n').sort()).toEqual(written);
   });
 });

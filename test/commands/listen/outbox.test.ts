@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import Libsql from 'libsql';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { leads } from '../../support/run.ts';
-import { until } from '../../support/until.ts';
 import { answering, appInEachTest, type Received, startApp } from './app.ts';
 import { type Listener, listenInEachTest, token } from './support.ts';
 
@@ -46,9 +44,6 @@ async function pass({ clock }: Pick<Listener, 'clock'>, seconds: number, stepMs 
   const end = clock.now() + seconds * 1000;
   await secondsUntil({ clock }, () => clock.now() >= end, stepMs);
 }
-
-const had = (listener: Listener): Record<string, unknown>[] =>
-  listener.forwards().filter(({ ok }) => ok === true);
 
 /** As many leads as are said to be given up. */
 const givenUp = ({ stderr }: Listener): number =>
@@ -122,65 +117,6 @@ describe('the outbox of a receiver', () => {
     expect(stderr).toContain('1 new lead was wanted and came, but a target has not had it\n');
   });
 
-  it.each([
-    ['429 with seconds', 429, () => '120'],
-    ['503 with a date', 503, (now: number) => new Date(now + 120_000).toUTCString()],
-    ['404 with seconds', 404, () => '120'],
-  ])('waits as long as the app asks: %s', async (_, status, retryAfter) => {
-    const clock = new FakeClock();
-    const app = await appWith(status, { 'retry-after': retryAfter(clock.now()), date: '' });
-    const listener = await start(['--forward-to', app.url], { clock });
-    expect((await listener.post({ id: 'a' })).status).toBe(200);
-    await until(() => app.received.length === 1);
-    app.set(200);
-    const took = await secondsUntil(listener, () => app.received.length === 2);
-    expect(took).toBeGreaterThanOrEqual(119);
-    expect(took).toBeLessThan(140);
-  });
-
-  it('hands a lead on to one target while another one takes long for it', async () => {
-    const slow = await appAt(() => undefined);
-    const quick = await appWith(404);
-    const targets = [slow.url, quick.url].flatMap((url) => ['--target', JSON.stringify({ forward: url })]);
-    const listener = await start([...targets, '--format', 'events']);
-    expect((await listener.post({ id: 'a' })).status).toBe(200);
-    await expect.poll(() => [slow.received.length, quick.received.length]).toEqual([1, 1]);
-    quick.set(200);
-    await secondsUntil(listener, () => quick.received.length === 2);
-    await until(() => had(listener).length === 1);
-    expect(slow.received).toHaveLength(1);
-  });
-
-  it('holds none of a request for a lead in it that it cannot read', async () => {
-    const app = await appWith(404);
-    const listener = await start(['--forward-to', app.url]);
-    const ids = ['a', 'bad', 'c'];
-    const batch = ids.map((id) => ({ id, category: 'solar' }));
-    expect((await listener.post(batch)).status).toBe(200);
-    await until(() => app.received.length === 1);
-    const database = new Libsql(`${listener.home}/data/inbox.db`);
-    database.prepare("UPDATE deliveries SET lead_start = lead_start + 1 WHERE lead = 'bad'").run([]);
-    database.close();
-    app.set(200);
-    await secondsUntil(listener, () => app.received.length === 2);
-    expect(headersOf(app.received[1], 'leads-lead-id')).toEqual(['a,c']);
-    await expect.poll(() => listener.stderr.text()).toMatch(/^note: .*'bad' is not forwarded$/m);
-  });
-
-  it('says of which lead there is no delivery any more, and goes on with the others', async () => {
-    const app = await appWith(404);
-    const listener = await start(['--forward-to', app.url]);
-    for (const id of ['gone', 'kept']) expect((await listener.post({ id })).status).toBe(200);
-    await until(() => app.received.length === 2);
-    const database = new Libsql(`${listener.home}/data/inbox.db`);
-    database.prepare("DELETE FROM deliveries WHERE lead = 'gone'").run([]);
-    database.close();
-    app.set(200);
-    await secondsUntil(listener, () => app.received.length === 3);
-    expect(app.received[2]?.body.toString()).toBe('{"id":"kept"}');
-    await expect.poll(() => listener.stderr.text()).toMatch(/^note: .*'gone'.* is not forwarded$/m);
-  });
-
   it('gives a lead up after three days, with a last try, says so each time, and keeps it', async () => {
     const app = await appWith(500);
     const listener = await start(['--forward-to', app.url, '--format', 'events']);
@@ -199,18 +135,5 @@ describe('the outbox of a receiver', () => {
     expect((await listener.post({ id: 'd' })).status).toBe(200);
     await secondsUntil(listener, () => givenUp(listener) === 4, 30 * 60_000);
     expect(listener.stderr.text()).toContain('warning: 1 lead is dead for forward http');
-  });
-
-  it('hands a thousand leads that came in one request on in one, once the app is up', async () => {
-    const app = await appWith(500);
-    const listener = await start(['--forward-to', app.url, '--format', 'events']);
-    const batch = Array.from({ length: 1000 }, (_, i) => ({ id: `l${i}`, category: 'solar' }));
-    for (const body of [{ id: 'other' }, batch]) expect((await listener.post(body)).status).toBe(200);
-    await pass(listener, 60);
-    const before = app.received.length;
-    app.set(200);
-    await secondsUntil(listener, () => had(listener).length === 1001);
-    const counts = app.received.slice(before).map(({ body }) => body.toString().split('"id"').length - 1);
-    expect(counts.sort((a, b) => a - b)).toEqual([1, 1000]);
   });
 });

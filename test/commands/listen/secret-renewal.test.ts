@@ -153,29 +153,6 @@ it('stores neither the former secrets nor the new one, wherever a delivery holds
   }
 });
 
-it('says once for each rotation that a former secret is used', async () => {
-  const home = freshHome();
-  const files = ['current', 'former', 'same'].map((name) => join(home, name));
-  const write = (current: string, former: string): void => {
-    for (const [i, secret] of [current, former, current].entries()) writeFileSync(files[i] ?? '', secret);
-  };
-  write('token-two', 'token-one');
-  const listener = await listen(files.flatMap((file) => ['--token-file', file]));
-  const notes = (text: string): number => listener.stderr.text().split(`note: ${text}`).length - 1;
-  for (const [rotation, [current, former]] of [
-    ['token-two', 'token-one'],
-    ['token-three', 'token-two'],
-  ].entries()) {
-    write(current ?? '', former ?? '');
-    listener.hangUp();
-    await until(async () => (await statusWith(listener, current ?? '')) === 200);
-    for (let times = 0; times < 2; times += 1) expect(await statusWith(listener, former ?? '')).toBe(200);
-    expect(notes('the secrets were renewed')).toBe(rotation);
-    expect(notes('deliveries still use secret 2 of 3')).toBe(rotation + 1);
-  }
-  expect(listener.stderr.text()).not.toContain('secret 3 of 3');
-});
-
 const address = await sharedPostgres();
 
 it.skipIf(address === undefined)(

@@ -1,7 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/time/clock.ts';
-import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { leads } from '../../support/run.ts';
 import { listenInEachTest } from './support.ts';
 import { until } from '../../support/until.ts';
@@ -109,30 +107,6 @@ describe('the messages of listen', () => {
 });
 
 describe('--backfill', () => {
-  it('fetches the leads that the inbox lacks, marked as such', async () => {
-    const sandbox = await startSandbox(
-      { leads: 30 },
-      { clock: { ...systemClock, sleep: () => Promise.resolve() } },
-    );
-    open.push(() => sandbox.close());
-    const env = { LEADS_API_KEY: sandbox.apiKey, LEADS_BASE_URL: sandbox.url };
-    const first = await start(['--format', 'events', '--backfill', '36500d'], { env });
-    await until(() => first.stderr.text().includes('backfill:'));
-    expect(first.stderr.text()).toContain('backfill: 30 fetched, 0 already known');
-    await first.stop();
-    const events = first.deliveries();
-    expect(events).toHaveLength(30);
-    expect(events[0]).toMatchObject({
-      verdict: 'accepted',
-      source: 'backfill',
-      lead: { id: events[0]?.['leadId'] },
-    });
-    const second = await start(['--format', 'events', '--backfill', '36500d'], { env, home: first.home });
-    await until(() => second.stderr.text().includes('backfill:'));
-    expect(second.stderr.text()).toContain('backfill: 0 fetched, 30 already known');
-    expect((await second.post({ id: events[0]?.['leadId'] })).body).toMatchObject({ status: 'duplicate' });
-  });
-
   it('says what to do where no key is given, and receives on', async () => {
     const { home } = await start([]);
     const env = { LEADS_BASE_URL: 'http://127.0.0.1:1' };

@@ -150,13 +150,11 @@ describe('--target', () => {
       "'giveup' is no key of a target",
       "did you mean 'giveUp'?",
     ],
-    ['{"forward":"https://a.test","retries":1}', "'retries' is no key of a target", 'the keys are forward, '],
     [
       '{"forward":"https://a.test","exec":"cat"}',
       "one of 'forward', 'exec' and 'output'",
       'leads help targets',
     ],
-    ['{"when":"a=1"}', "one of 'forward', 'exec' and 'output'", 'leads help targets'],
     ['{"forward":"ftp://me:s3cret@a.test"}', 'forward: ', 'https://'],
     ['{"forward":7}', "'forward' must be a text", 'leads help targets'],
     ['{"forward":"http://a.test/hook"}', 'http://a.test is plain HTTP', '"insecure":true'],
@@ -170,7 +168,6 @@ describe('--target', () => {
     ['{"forward":"https://me:s3cret@a.test"', 'ends too early', ''],
     ['forward=https://me:s3cret@a.test', 'there is no such file', 'leads help targets'],
     ['[{"output":"a"}]', 'no JSON object', 'leads help targets'],
-    ['["https://me:s3cret@a.test"]', 'no JSON object', 'leads help targets'],
   ])('%s is an error', async (typed, message, hint) => {
     const stderr = await refused('--target', typed);
     expect(stderr).toContain(message);
@@ -206,26 +203,6 @@ describe('a target with a condition', () => {
     const [note, ...more] =
       listener.stderr.text().match(/the lead '.' meets the condition of no target/g) ?? [];
     expect([note, more]).toEqual(["the lead 'c' meets the condition of no target", []]);
-  });
-
-  it('waits for one target alone, whatever the others have', async () => {
-    const failing = await app((_, response, count) => answering(count === 1 ? 500 : 200)(_, response));
-    const other = await app(answering(200));
-    const listener = await start([
-      ...['--target', JSON.stringify({ forward: failing.url, when: 'category=solar' })],
-      ...['--forward-to', other.url, '--format', 'events'],
-    ]);
-    expect((await listener.post({ id: 'a', category: 'solar' })).status).toBe(200);
-    expect((await listener.post({ id: 'b', category: 'moving' })).status).toBe(200);
-    await until(() => listener.forwards().length === 3);
-    const { stdout } = await leads(['inbox', 'show', 'a', '--json'], { home: listener.home });
-    const [shown] = JSON.parse(stdout) as { forwards: { target: string; state: string }[] }[];
-    expect(Object.fromEntries(shown?.forwards.map(({ target, state }) => [target, state]) ?? [])).toEqual({
-      [`forward ${failing.url}`]: 'waiting',
-      [`forward ${other.url}`]: 'done',
-    });
-    await listener.passUntil(() => failing.received.length === 2);
-    expect(other.received).toHaveLength(2);
   });
 });
 

@@ -61,13 +61,6 @@ describe('the id of a delivered lead', () => {
     expect((await listener.post(body)).status).toBe(400);
     expect(listener.deliveries()).toMatchObject([{ detail: expect.stringMatching(detail) as string }]);
   });
-
-  it('is said to be no text by the name that it has', async () => {
-    const listener = await start([], { home: homeWith(byUuidSetting) });
-    await listener.post('{"uuid":5,"category":"solar"}');
-    const { stdout, stderr } = await listener.stop();
-    expect(stdout + stderr).not.toContain("'id'");
-  });
 });
 
 describe('what is stored', () => {
