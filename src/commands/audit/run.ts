@@ -92,7 +92,7 @@ function fileAgeError({ audit, received, filter }: OpenedAudit, settleMs: number
   );
 }
 
-/** Under `--quiet` a table is for cron's mail: nothing where all is well, else on stderr. */
+/** Under `--quiet` a table is for cron's mail: nothing where nothing was lost, else on stderr, also of what was repaired. */
 async function report(
   result: AuditResult,
   hasVerdict: boolean,
@@ -102,7 +102,7 @@ async function report(
   const { stderr, messages, clock, env, globals } = context;
   if (missing) return printMissing(result, context);
   if (format === 'json') return printJson(result, context);
-  if (globals.quiet && result.isInOrder) return;
+  if (globals.quiet && result.isInOrder && result.repaired.size === 0) return;
   const printContext = globals.quiet ? { stdout: stderr, messages, clock, env, globals } : context;
   if (watch !== undefined) return printRound(result, printContext);
   await printTable(result, limit, printContext);

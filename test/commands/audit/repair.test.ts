@@ -135,6 +135,16 @@ describe('leads audit --take-in', () => {
     expect(await storedDeliveries()).toHaveLength(count);
   });
 
+  it('under --quiet says on stderr what was lost and repaired, and nothing the next time', async () => {
+    const first = await audit(['--take-in', '--quiet']);
+    expect([first.exitCode, first.stdout]).toEqual([0, '']);
+    expect(first.stderr).toMatch(/^missing +19 /m);
+    expect(first.stderr).toMatch(/^repaired +20 +of the refused and missing ones$/m);
+    expect(first.stderr).toMatch(/^missing +lead_2 .* repaired$/m);
+    expect(first.stderr).toMatch(/^nothing is left to repair: 1 refused, 19 missing, 20 repaired; /m);
+    expect(await audit(['--take-in', '--quiet'])).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+  });
+
   it('leaves other findings, which are exit 7', async () => {
     await take([['not listed', Buffer.from('{"id":"not listed"}'), now - 2 * hour]]);
     const run = await audit(['--take-in']);
