@@ -16,7 +16,7 @@ import { topicNames } from './commands/help/root-help.ts';
 import type { Globals } from './config/load-settings.ts';
 import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
-import { didYouMean } from './output/suggest.ts';
+import { didYouMean, nearest } from './output/suggest.ts';
 import { commands, programHelp } from './program.ts';
 
 /** The text to print, or the command to run, that a command line asks for. */
@@ -249,11 +249,24 @@ function unexpectedWord(word: string, { spec, path, words }: NamedCommand, cause
 function usageError(cause: CommanderError, path: string, flags: NamedFlags): UsageError {
   const message = cause.message.replace(/^error: /, '');
   const [, unknown = ''] = /^unknown option '(--[^'=]+)/.exec(message) ?? [];
-  const names = [...flags.map(([key, flag]) => longName(key, flag)), '--help', '--version'];
   return new UsageError(
     message.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing'),
-    { hint: didYouMean(unknown, names) ?? seeHelp(path), cause },
+    { hint: meantFlag(unknown, [...flags, ...Object.entries(immediateFlags)]) ?? seeHelp(path), cause },
   );
+}
+
+/** The hint for a word that is nearly the name of a flag, or of one of its values: `--in last-month` for `--last-month`. */
+function meantFlag(typed: string, flags: NamedFlags): string | undefined {
+  const namedFlags = flags.map(([key, flag]) => ({ name: longName(key, flag), flag }));
+  const flagsByWord = new Map<string, string>();
+  for (const { name, flag } of namedFlags) {
+    const choices = isSwitch(flag) ? [] : (flag.type.choices ?? []);
+    for (const choice of choices) flagsByWord.set(`--${choice}`, `${name} ${choice}`);
+  }
+  for (const { name, flag } of namedFlags)
+    for (const word of [name, ...(flag.aliases ?? [])]) flagsByWord.set(word, name);
+  const word = nearest(typed, [...flagsByWord.keys()]);
+  return word === undefined ? undefined : `did you mean '${flagsByWord.get(word) ?? ''}'?`;
 }
 
 /**
@@ -277,10 +290,9 @@ function isFollowedByValue(word: string): boolean {
   const flags: NamedFlags = Object.entries({ ...globalFlags, ...immediateFlags });
   const [, flag] = flagNamedBy(word, flags) ?? [];
   if (flag === undefined) {
-    const names = flags.map(([key, candidate]) => longName(key, candidate));
     const hint = "the flags of a command stand after its name; see 'leads --help'";
     throw new UsageError(`unknown option '${word}'`, {
-      hint: didYouMean(word.replace(/=.*/, ''), names) ?? hint,
+      hint: meantFlag(word.replace(/=.*/, ''), flags) ?? hint,
     });
   }
   return !isSwitch(flag) && !word.includes('=');
@@ -288,7 +300,7 @@ function isFollowedByValue(word: string): boolean {
 
 const below = (path: string, word: string): string => (path === '' ? word : `${path} ${word}`);
 
-const seeHelp = (path: string): string => `see 'leads ${below(path, '--help')}'`;
+const seeHelp = (path: string): string => `see 'leads ${path === '' ? '--help' : `help ${path}`}'`;
 
 /** Names by which other tools call what our commands do. */
 const namesElsewhere = new Map([

@@ -28,7 +28,7 @@ describe('leads', () => {
   it.each([
     [['lgin'], "unknown command 'lgin'", 'login'],
     [['--nope'], "unknown option '--nope'", 'leads --help'],
-    [['config', 'foo'], "unknown command 'config foo'", 'leads config --help'],
+    [['config', 'foo'], "unknown command 'config foo'", 'leads help config'],
     [['list', '--limit', '3', '-n', '4'], '--limit is given two values', 'leave one of them out'],
     [['--timeout', '3s', 'list', '--timeout', '4s'], '--timeout is given two values', 'leave one'],
     [['export', '--follow', '1ms'], "--follow: '1ms' is not a duration of a second or more", undefined],

@@ -29,7 +29,7 @@ interface Mistake {
   readonly ends?: number;
 }
 
-const helpOf = (command: string) => ({ hint: `see 'leads ${command} --help'`, then: `${command} --help` });
+const helpOf = (command: string) => ({ hint: `see 'leads help ${command}'`, then: `help ${command}` });
 const is = (name: string) => ({ hint: `it is 'leads ${name}' here`, then: name });
 const swallowed = (flag: string, next: string) => {
   const hint = `to give ${next} as the value, write ${flag}=${next}`;
@@ -68,6 +68,24 @@ const mistakes: readonly Mistake[] = [
   },
   { typed: 'list --limt 3', error: "unknown option '--limt'", ...meant('--limit', 'list --limit 3') },
   { typed: 'list --fromat json', error: "option '--fromat'", ...meant('--format', 'list --format json') },
+  {
+    typed: 'list --last-month',
+    error: "'--last-month'",
+    ...meant('--in last-month', 'list --in last-month'),
+  },
+  { typed: 'list --last-mnth', error: "'--last-mnth'", ...meant('--in last-month', 'list --in last-month') },
+  {
+    typed: 'list --in last-mnth',
+    error: 'this- or last-week',
+    ...meant('last-month', 'list --in last-month'),
+  },
+  { typed: 'list --csv', error: "'--csv'", ...meant('--format csv', 'list --format csv') },
+  {
+    typed: 'inbox list --rejected',
+    error: "'--rejected'",
+    ...meant('--verdict rejected', 'inbox list --verdict rejected'),
+  },
+  { typed: 'inbox list --status x', error: "'--status'", ...meant('--verdict', 'inbox list --verdict dead') },
   { typed: 'list --format jsno', error: 'is not one of table', ...meant('json', 'list --format json') },
   { typed: 'config get api-keyy', error: "no setting 'api-keyy'", ...meant('api-key', 'config get api-key') },
   { typed: 'config set bse-url :1', error: "setting 'bse-url'", ...meant('base-url', 'config get base-url') },

@@ -127,8 +127,7 @@ const formOfEnding = new Map<string, RecordFormat>([
 ]);
 
 /** Endings that promise what is not written here. Any other ending, such as `.txt`, says nothing of the form. */
-const foreignEnding =
-  /^(xls[mb]?|ods|numbers|xml|ya?ml|parquet|avro|html?|pdf|sqlite|zip|bz2|xz|zst|7z|tgz)$/;
+const foreignEnding = /^(xls[mb]?|ods|numbers|xml|ya?ml|parquet|avro|pdf|zip|bz2|xz|zst|7z|tgz)$/;
 
 /**
  * `-o -` is stdout. A name such as `leads.csv.gz` decides the form and the compression, if no flag does. It runs before the flags are

@@ -47,10 +47,13 @@ export const pointInTime = typedTime(
   'a point in time: a date such as 2026-01-31, a date-time, today, yesterday, now, or a duration such as 7d',
 );
 
-export const stretch = typedTime(
-  parseStretch,
-  'a stretch of time: 2026-10, 2026-W42, 2026-10-31, yesterday, last-week, last-month or last-year',
-);
+export const stretch = {
+  ...typedTime(
+    parseStretch,
+    'a stretch of time: 2026, 2026-10, 2026-W42, 2026-10-31, today, yesterday, this- or last-week, -month or -year',
+  ),
+  choices: 'today yesterday this-week last-week this-month last-month this-year last-year'.split(' '),
+};
 
 /** A file that is written beside what stdout carries: `-` would not mean stdout. */
 export const writtenFile: ValueType<string> = {

@@ -3,6 +3,7 @@ import { anyText, text, type ValueType } from '../../config/value-types.ts';
 /**
  * - `help`: its meaning; the choices, the default and so on are added when help is shown
  * - `short`: a letter: `o` is `-o`
+ * - `aliases`: other names that people type, such as `--status`; the error for one names this flag
  * - `group`: its heading in help, "Options" by default
  * - `with`: the flags that it needs, each as it is typed, with a value if only that one will do; `--bookmark | --follow` is one
  *   or the other
@@ -11,6 +12,7 @@ import { anyText, text, type ValueType } from '../../config/value-types.ts';
 interface AnyFlag {
   readonly help?: string | undefined;
   readonly short?: string | undefined;
+  readonly aliases?: readonly string[];
   readonly group?: string;
   readonly with?: readonly string[];
   readonly without?: readonly string[];

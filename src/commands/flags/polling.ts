@@ -74,9 +74,8 @@ export async function outliveOutages<T>(
     } catch (error) {
       if (!isOutage(error, hasWorked) || signal.aborted) throw error;
       const why = error.message;
-      const requestedMs = requestedWaitMs(error);
-      const isLonger = requestedMs > everyMs;
-      const waitMs = isLonger ? requestedMs : everyMs;
+      const waitMs = Math.max(everyMs, requestedWaitMs(error));
+      const isLonger = waitMs > everyMs;
       const when = isLonger ? `in ${formatDuration(waitMs)}` : `every ${formatSeconds(everyMs)}`;
       if (outageSince === undefined || isLonger) messages.say(`${why}; trying again ${when}`);
       outageSince ??= clock.steady();

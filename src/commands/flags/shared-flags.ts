@@ -14,8 +14,9 @@ export const timeFlags = (event: 'created' | 'received') =>
     in: {
       value: 'stretch',
       type: stretch,
+      choicesShown: false,
       without: ['--since', '--until'],
-      help: `${event} in 2026-10, 2026-W42, yesterday, last-month`,
+      help: `${event} in 2026-10, 2026-W42, yesterday, last-month; also today, this- or last-week, -month, -year`,
     },
     zone: {
       value: 'zone',

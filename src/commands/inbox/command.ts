@@ -8,6 +8,7 @@ const listFlags = {
   verdict: {
     value: 'verdict',
     type: oneOf(['accepted', 'duplicate', 'waiting', 'dead', 'rejected', 'other']),
+    aliases: ['--status'],
     repeatable: true,
     help: 'any of these; waiting: some target has not had the lead yet; dead: given up for some target',
   },
@@ -35,6 +36,7 @@ const exportFlags = {
   verdict: {
     value: 'verdict',
     type: oneOf(['accepted', 'waiting', 'dead']),
+    aliases: ['--status'],
     default: 'accepted',
     help: 'accepted: every lead; waiting, dead: those that some target has not had',
   },

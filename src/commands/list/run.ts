@@ -1,12 +1,13 @@
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { FieldPresence, leadMatcher, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
+import { FieldPresence, leadMatcher, type LeadMatcher } from '../../lead/filter.ts';
 import { oldestFirst, type RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing.ts';
 import { IncompleteError, type LeadQuery } from '../../service/listing-types.ts';
 import type { Unproven } from '../../service/pagers/pager.ts';
+import { formatInstant } from '../../time/zone.ts';
 import { outliveOutages } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/shared-flags.ts';
 import type { ListOptions } from './command.ts';
@@ -16,10 +17,9 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   rejectFieldsAsText(options);
   const { limit, watch, format, acceptIncomplete } = options;
   const service = await openService(context, { asksOnce: true });
-  const { query, filter: typed } = resolveFilter(options, context.clock.now(), context.messages);
-  const filter = { ...typed, text: options.text };
+  const { query, filter } = resolveFilter(options, context.clock.now(), context.messages);
   const printer = await leadPrinter(options, context);
-  const matcher = leadMatcher(filter);
+  const matcher = leadMatcher({ ...filter, text: options.text });
   const fields = new FieldPresence(options.fields ?? []);
   const print = async (leads: readonly RawLead[]): Promise<void> => {
     for (const lead of leads) fields.examineLead(lead);
@@ -28,7 +28,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   // A table is drawn as a whole; with `--watch`, the oldest lead is printed first.
   const isPrintedLater = format === 'table' || watch !== undefined;
   const printPage = isPrintedLater ? undefined : print;
-  const read = () => readFirst(service, { query, filter, matcher, limit }, printPage);
+  const read = () => readFirst(service, { query, matcher, limit }, printPage);
   const { leads, count, remainder, startedAt } =
     watch === undefined
       ? await read()
@@ -43,13 +43,21 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   }
   if (watch === undefined) {
     noteRemainder(remainder, count, context);
-    if (count === 0 && format === 'table') context.messages.say('no lead matches');
+    if (count === 0 && format === 'table') context.messages.say(noMatch(query, options.zone));
     return 'done';
   }
   const { watchLeads } = await import('./watch-leads.ts');
   const previous = { startedAt, ids: new Set(leads.map(({ id }) => id)) };
   await watchLeads({ service, query, matcher, every: watch, print, previous, acceptIncomplete }, context);
   return 'done';
+}
+
+/** A window of time that misses every lead is seen by its ends. */
+function noMatch({ since, until }: LeadQuery, zone = 'UTC'): string {
+  const end = (word: string, time?: number): string =>
+    time === undefined ? '' : ` ${word} ${formatInstant(time, zone)}`;
+  const window = end('from', since) + end('until', until);
+  return `no lead matches${window}${window && '; the newest: leads list -n 1'}`;
 }
 
 /** Another tool takes fields after `--json`: here the word after it is the text that is looked for. */
@@ -75,7 +83,6 @@ type Remainder = 'none' | 'more' | Unproven;
 
 interface Selection {
   readonly query: LeadQuery;
-  readonly filter: LeadFilter;
   readonly matcher: LeadMatcher;
   readonly limit: number;
 }
@@ -97,14 +104,11 @@ const largestPage = 1000;
  */
 async function readFirst(
   service: Service,
-  { query, filter, matcher, limit }: Selection,
+  { query, matcher, limit }: Selection,
   print: ((leads: readonly RawLead[]) => Promise<void>) | undefined,
 ): Promise<FirstLeads> {
   const startedAt = service.clock.now();
-  const { categories, where, text, since, until } = filter;
-  const isFilteredHere =
-    categories.length + where.length > 0 || [text, since, until].some((value) => value !== undefined);
-  const preferredSize = isFilteredHere || limit > largestPage ? undefined : limit;
+  const preferredSize = matcher.matchesAll && limit <= largestPage ? limit : undefined;
   let unprovenEnd: Unproven | undefined;
   const pages = listLeads(service, {
     query,

@@ -18,7 +18,7 @@ export function rejectMissingCapture(options: VerifyOptions, { stdin }: Pick<Con
   if (file !== undefined || id !== undefined || body !== undefined || header.length > 0) return;
   if (stdin.isTTY !== true && ![...secretFile, ...tokenFile].includes('-')) return;
   throw new UsageError('no capture is named', {
-    hint: "give a FILE, - for stdin, --id of the inbox, or --body with --header; see 'leads verify --help'",
+    hint: "give a FILE, - for stdin, --id of the inbox, or --body with --header; see 'leads help verify'",
   });
 }
 

@@ -169,6 +169,15 @@ describe('leads list', () => {
     expect(run).toMatchObject({ stdout: '', stderr: 'no lead matches\n', exitCode: 0 });
   });
 
+  it('says which window of time nothing matches', async () => {
+    const records = [{ id: 'a', createdAt: '2025-11-30T23:30:00Z' }];
+    expect((await listed(records, '--in', 'last-month')).stderr).toBe(
+      'no lead matches from 2025-12-01T00:00:00Z until 2026-01-01T00:00:00Z; the newest: leads list -n 1\n',
+    );
+    const inMadrid = await listed([], '--since', 'today', '--zone', 'Europe/Madrid');
+    expect(inMadrid.stderr).toContain('no lead matches from 2026-01-15T00:00:00+01:00; the newest');
+  });
+
   it.each([
     [['--limit', '0'], "'0' is not a whole number from 1, or 'all'"],
     [['--since', 'soonish'], "'soonish' is not a point in time"],
