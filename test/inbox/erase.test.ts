@@ -96,25 +96,6 @@ describe.each(stores)('erasing from an inbox in $name', ({ newLocation }) => {
     expect(await all(inbox.list({}))).toEqual([]);
   });
 
-  it('stores the other leads of a later delivery without the erased one', async () => {
-    const inbox = await open(newLocation());
-    await takeOne(inbox, arrivalOf(ada));
-    await inbox.erase(only('ada'));
-    expect(await inbox.take(together([ada, bob, ada, eve]))).toMatchObject([
-      { kind: 'duplicate', isErased: true },
-      { kind: 'accepted', leadId: 'bob' },
-      { kind: 'duplicate', isErased: true },
-      { kind: 'accepted', leadId: 'eve' },
-    ]);
-    expect(await inbox.take(together([ada]))).toMatchObject([{ kind: 'duplicate', isErased: true }]);
-    expect(await textOf(inbox)).not.toContain('ada');
-    expect((await all(inbox.leads({}))).map(({ body }) => Buffer.from(body).toString())).toEqual(
-      [bob, eve].map((lead) => JSON.stringify(lead)),
-    );
-    expect(await inbox.take(together([ada, bob]))).toMatchObject([{}, { kind: 'duplicate', leadId: 'bob' }]);
-    expect(await textOf(inbox)).not.toContain('ada');
-  });
-
   it('leaves nothing of a repeat that came together with others, and whose own record is not kept any more', async () => {
     const inbox = await open(newLocation());
     await takeOne(inbox, arrivalOf(bob));
@@ -204,7 +185,10 @@ describe.each(sharedStores)(
       const stored = await takeStored(receiver, arrivalOf(ada));
       const other = await open(location);
       expect(await other.erase(only('ada'))).toMatchObject({ leads: 1, waiting: 1, remains: undefined });
-      await receiver.record([doneAt(stored, target)]);
+      const result = { ok: true, answer: '200', durationMs: 7, at: 6, kind: 'retry' } as const;
+      await receiver.record([{ ...doneAt(stored, target), result }]);
+      expect((await receiver.forwards(['ada'])).size).toBe(0);
+      expect(await receiver.makeDue(['ada'])).toBe(0);
       expect(await takeOne(receiver, arrivalOf(ada))).toMatchObject({ kind: 'duplicate', isErased: true });
       expect(await receiver.has(['ada'])).toEqual(new Set(['ada']));
       expect(await all(receiver.list({}))).toEqual([]);

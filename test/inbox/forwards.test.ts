@@ -185,24 +185,6 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
     expect(idsOf(await inbox.claim(app, 1, { isWhole: true }))).toEqual(['b', 'a']);
   });
 
-  it('ends by itself, and counts as an attempt', async () => {
-    const inbox = await open(newLocation(), options);
-    await takeOne(inbox, arrivalOf({ id: 'a' }));
-    expect(await inbox.claim(app, 9)).toMatchObject([{ tries: 1 }]);
-    clock.advance(minute / 2);
-    expect(await claimed(inbox)).toEqual([]);
-    clock.advance(minute);
-    expect(await inbox.claim(app, 9)).toMatchObject([{ tries: 2 }]);
-  });
-
-  it('is no attempt where nothing was sent', async () => {
-    const inbox = await open(newLocation(), options);
-    await takeOne(inbox, arrivalOf({ id: 'a' }));
-    const a = await claimFirst(inbox, app);
-    await inbox.record([recordOf(a, 'untried')]);
-    expect(await inbox.claim(app, 9)).toMatchObject([{ leadId: 'a', tries: 1 }]);
-  });
-
   it('has a number that never comes again, whatever ended the ones before', async () => {
     const inbox = await open(newLocation(), options);
     await takeOne(inbox, arrivalOf({ id: 'a' }));
@@ -291,17 +273,6 @@ describe.each(stores)('what waits in $name', ({ newLocation }) => {
       ...{ target: label, waiting: 2, dead: 1, oldestAt: 1000, isOwn: true },
     });
     expect(await inbox.giveUp(app, 5 * minute)).toBe(0);
-  });
-
-  it('is nothing of a lead that was erased, also while it is sent', async () => {
-    const inbox = await open(newLocation(), options);
-    await takeOne(inbox, arrivalOf({ id: 'a' }));
-    const a = await claimFirst(inbox, app);
-    expect(await inbox.erase({ leadIds: ['a'], rejected: [] })).toMatchObject({ waiting: 1 });
-    await inbox.record([{ ...recordOf(a, 'done'), result: took }]);
-    expect(await inbox.targetCounts()).toEqual([]);
-    expect((await inbox.forwards(['a'])).size).toBe(0);
-    expect(await inbox.makeDue(['a'])).toBe(0);
   });
 });
 

@@ -16,32 +16,6 @@ function takeMany(inbox: Inbox, count: number): Promise<StoredRef[]> {
 }
 
 describe.each(stores)('the backlog of $name', ({ newLocation }) => {
-  it('counts for each target the leads that it has not had, and says when the oldest came', async () => {
-    const inbox = await open(newLocation(), { targets: ['exec mail', forward] });
-    expect(await inbox.targetCounts()).toEqual([]);
-    const [first, second] = await takeMany(inbox, 3);
-    if (first === undefined || second === undefined) throw new Error('nothing was taken');
-    expect(await inbox.targetCounts()).toEqual([
-      { target: 'exec', waiting: 3, dead: 0, oldestAt: 1, isOwn: true },
-      { target: label, waiting: 3, dead: 0, oldestAt: 1, isOwn: true },
-    ]);
-    await inbox.record([doneAt(first, forward), doneAt(second, forward)]);
-    expect(await inbox.targetCounts()).toEqual([
-      { target: 'exec', waiting: 3, dead: 0, oldestAt: 1, isOwn: true },
-      { target: label, waiting: 1, dead: 0, oldestAt: 3, isOwn: true },
-    ]);
-  });
-
-  it('is by the first delivery of a lead, not by its last', async () => {
-    const inbox = await open(newLocation(), { targets: [forward] });
-    for (const receivedAt of [100, 900]) {
-      await takeStored(inbox, arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt }) }));
-    }
-    expect(await inbox.targetCounts()).toEqual([
-      { target: label, waiting: 1, dead: 0, oldestAt: 100, isOwn: true },
-    ]);
-  });
-
   it('is whole when there are thousands', async () => {
     const inbox = await open(newLocation(), { targets: [forward] });
     const taken = await takeMany(inbox, 2500);

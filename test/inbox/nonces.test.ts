@@ -1,27 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clock, open, sharedStores, stores, takeOne } from './stores.ts';
-import { all, arrivalOf } from './support.ts';
-
-describe.each(stores)('the replay guard of an inbox in $name', ({ newLocation }) => {
-  it('binds a nonce to one body, for as long as the nonce is good', async () => {
-    const inbox = await open(newLocation(), { nonceLifetimeMs: 1000 });
-    const kindOf = async (id: string, nonce: string) =>
-      (await takeOne(inbox, arrivalOf({ id }, { nonce }))).kind;
-    expect(await kindOf('a', 'n')).toBe('accepted');
-    expect(await kindOf('a', 'n')).toBe('duplicate');
-    expect(await kindOf('b', 'n')).toBe('rejected');
-    expect(await inbox.has(['b'])).toEqual(new Set());
-    expect((await all(inbox.list({}))).map(({ verdict, reason }) => [verdict, reason])).toEqual([
-      ['rejected', 'replayed_nonce'],
-      ['duplicate', undefined],
-      ['accepted', undefined],
-    ]);
-    clock.advance(1001);
-    expect(await kindOf('c', 'm')).toBe('accepted');
-    expect(await kindOf('b', 'n')).toBe('accepted');
-    expect(await kindOf('d', 'm')).toBe('rejected');
-  });
-});
+import { arrivalOf } from './support.ts';
 
 describe.each(sharedStores)('the replay guard of an inbox in $name, over a restart', ({ newLocation }) => {
   it('still binds the nonce', async () => {

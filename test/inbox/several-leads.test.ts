@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Arrival } from '../../src/inbox/inbox.ts';
 import { leadBytes } from '../../src/lead/raw-lead.ts';
-import { open, sharedStores, stores, takeAllStored, takeOne } from './stores.ts';
-import { all, arrivalOf, arrivalsTogether, deliveryOf, doneAt, never } from './support.ts';
+import { open, stores, takeOne } from './stores.ts';
+import { all, arrivalOf, arrivalsTogether, deliveryOf } from './support.ts';
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 
@@ -85,19 +85,6 @@ describe.each(stores)('a delivery of several leads in $name', ({ newLocation }) 
     expect(changed).toMatchObject([{ differs: ['x'] }, { kind: 'duplicate', attempt: 3, differs: ['n'] }]);
   });
 
-  it('may hold an id twice: the second is a duplicate, and marked where it differs', async () => {
-    const inbox = await open(newLocation());
-    const results = await inbox.take(delivered([a, b, a, ['a', '{"id":"a","n":7}']]));
-    expect(
-      results.map((result) => result.kind === 'rejected' || [result.kind, result.attempt, result.differs]),
-    ).toEqual([
-      ['accepted', 1, undefined],
-      ['accepted', 1, undefined],
-      ['duplicate', 2, undefined],
-      ['duplicate', 3, ['n']],
-    ]);
-  });
-
   it('is bound by one nonce, and as a replay kept once', async () => {
     const inbox = await open(newLocation(), { nonceLifetimeMs: 1000 });
     const take = async (leads: Parameters<typeof delivered>[0]) =>
@@ -108,22 +95,6 @@ describe.each(stores)('a delivery of several leads in $name', ({ newLocation }) 
     const rejected = await all(inbox.list({ verdicts: ['rejected'] }));
     expect(rejected).toMatchObject([{ reason: 'replayed_nonce', firstSeq: undefined }]);
     expect(text(rejected[0]?.body ?? new Uint8Array())).toContain('"leads"');
-  });
-
-  it('loses its body with the last of its leads', async () => {
-    const inbox = await open(newLocation(), { targets: ['t'] });
-    const [first = never(), second = never()] = await takeAllStored(inbox, delivered([a, b]));
-    await inbox.record([doneAt(first, 't')]);
-    expect(await inbox.prune(5_000)).toBe(1);
-    const [left] = await all(inbox.list({}));
-    expect(text(leadBytes(left?.body ?? new Uint8Array(), left?.place))).toBe(b[1]);
-    await inbox.record([doneAt(second, 't')]);
-    expect(await inbox.prune(5_000)).toBe(1);
-    expect(await all(inbox.list({}))).toEqual([]);
-    expect(await inbox.take(delivered([['a', '{"id":"a","n":3}'], b]))).toMatchObject([
-      { kind: 'duplicate', differs: ['*'] },
-      { kind: 'duplicate', differs: undefined },
-    ]);
   });
 
   it('stays readable when its older repeats are dropped', async () => {
@@ -153,22 +124,5 @@ describe.each(stores)('a delivery of several leads in $name', ({ newLocation }) 
     const bodies = new Set((await all(inbox.list({}))).map(({ body }) => body.buffer));
     expect(bodies.size).toBeLessThan(20);
     expect(performance.now() - started).toBeLessThan(15_000);
-  });
-});
-
-describe.each(sharedStores)('a delivery of several leads in $name, after a restart', ({ newLocation }) => {
-  it('is what it was', async () => {
-    const location = newLocation();
-    const before = await open(location);
-    await before.take(delivered([a, b]));
-    await before.take(delivered([c]));
-    const stored = await all(before.list({}));
-    await before.close();
-    const after = await open(location);
-    expect(await all(after.list({}))).toEqual(stored);
-    expect(await after.take(delivered([b, ['c', '{"id":"c","n":1}']]))).toMatchObject([
-      { kind: 'duplicate', attempt: 2, differs: undefined },
-      { kind: 'duplicate', attempt: 2, differs: ['n'] },
-    ]);
   });
 });

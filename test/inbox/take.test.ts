@@ -3,14 +3,6 @@ import { open, sharedStores, stores, takeOne } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 
 describe.each(stores)('an inbox in $name', ({ newLocation }) => {
-  it('accepts an id once, also within one batch, and says when it first came', async () => {
-    const inbox = await open(newLocation());
-    const first = arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt: 5 }) });
-    const results = await inbox.take([first, first, arrivalOf({ id: 'b' })]);
-    expect(results.map(({ kind }) => kind)).toEqual(['accepted', 'duplicate', 'accepted']);
-    expect(await takeOne(inbox, first)).toMatchObject({ kind: 'duplicate', attempt: 3, firstAt: 5 });
-  });
-
   it('gives each of the batches that arrive together its own verdicts', async () => {
     const inbox = await open(newLocation());
     const batches = [['a', 'b'], [], ['b'], ['c', 'a']].map((ids) => ids.map((id) => arrivalOf({ id })));

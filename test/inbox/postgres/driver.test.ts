@@ -9,10 +9,9 @@ import { newDatabase } from '../../support/postgres/address.ts';
 import { startPooler } from '../../support/postgres/pgbouncer.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { until } from '../../support/until.ts';
-import { DatabaseClock } from './database-clock.ts';
 import { describeWithPostgres, inboxIn } from './database.ts';
 import { locationOf } from './location.ts';
-import { newInboxUrl, urlOf } from '../../support/postgres/address.ts';
+import { urlOf } from '../../support/postgres/address.ts';
 
 const open = async (location: DatabaseLocation, isReader = false) => {
   const driver = await openPostgresDriver(location, { warn: location.warn, isReader });
@@ -46,19 +45,6 @@ describeWithPostgres('the driver of PostgreSQL', (address) => {
     expect(await inbox.query('SELECT version::int, seq::int, length(key) AS key FROM S.meta')).toEqual([
       { version: 1, seq: 20, key: 32 },
     ]);
-  });
-
-  it('takes the time of the database', async () => {
-    const clock = await DatabaseClock.create(address);
-    const url = newInboxUrl(address, { parameters: clock.parameters });
-    const driver = await open(locationOf(url));
-    clock.advance(5000);
-    const rows = await driver.read(sql`SELECT ${driver.now()} AS now`);
-    const start = await driver.write(function* (begun): Work<Start> {
-      yield [];
-      return begun;
-    });
-    expect([rows, start.now]).toEqual([[{ now: clock.steady() }], clock.steady()]);
   });
 
   it.each([1, 2, 63, 64, 65, 129, 1000])('stores %i rows of every type as they are', async (count) => {
@@ -101,16 +87,6 @@ describeWithPostgres('the driver of PostgreSQL', (address) => {
       [{ sum: 9, count: 3, is_more: true }],
       [{ nonce: 'a' }],
     ]);
-  });
-
-  it('reads bytes however the database writes them', async () => {
-    const database = await newDatabase(address);
-    const inbox = inboxIn(address, { database });
-    await inbox.client.unsafe(`ALTER DATABASE ${database} SET bytea_output = escape`);
-    const driver = await open(inbox.location());
-    const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
-    await driver.write(() => insert(['a', bytes, 1]));
-    expect(await driver.read(sql`SELECT digest FROM @nonces`)).toEqual([{ digest: Buffer.from(bytes) }]);
   });
 
   it('stores nothing of a work that fails, and goes on', async () => {
@@ -161,19 +137,6 @@ describeWithPostgres('the driver of PostgreSQL', (address) => {
     });
     expect(begun).toBe(3);
     expect(await driver.read(sql`SELECT nonce FROM @nonces`)).toEqual([{ nonce: 'a3' }]);
-  });
-
-  it('waits for another one that writes, and no longer than 4 s', async () => {
-    const inbox = inboxIn(address);
-    const driver = await open(inbox.location());
-    await inbox.client.begin(async (client) => {
-      await client.unsafe(`SELECT FROM "${inbox.name}".meta FOR UPDATE`);
-      const error: unknown = await driver.write(() => insert(nonce('a'))).catch((reason: unknown) => reason);
-      await expect(Promise.reject(driver.writeFailure(error).error)).rejects.toThrow(
-        'another transaction holds it locked',
-      );
-    });
-    await driver.write(() => insert(nonce('a')));
   });
 
   it('waits until the database ends the session of a receiver that hangs in a transaction', async () => {
@@ -255,15 +218,6 @@ describeWithPostgres('the driver of PostgreSQL', (address) => {
     await Promise.all(works);
     expect(await driver.read(sql`SELECT nonce FROM @nonces`)).toHaveLength(120);
     expect(pooler.log()).not.toMatch(/ERROR|FATAL|unsupported startup parameter/);
-  });
-
-  it('shows another mark after something was written', async () => {
-    const driver = await open(inboxIn(address, { database: await newDatabase(address) }).location());
-    let before = await driver.changeMark();
-    // Transactions in other databases of the server change the mark as well.
-    await until(async () => before === (before = await driver.changeMark()), 'the mark to stay');
-    await driver.write(() => insert(nonce('a')));
-    expect(await driver.changeMark()).not.toBe(before);
   });
 
   it('has room once as much as a delivery may have fits on a disk that was full', async () => {

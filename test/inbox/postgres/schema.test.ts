@@ -80,23 +80,6 @@ describeWithPostgres('the schema of an inbox on PostgreSQL', (address) => {
     });
   });
 
-  it("refuses a role that lacks a right in PostgreSQL's own words, until it has it", async () => {
-    const inbox = inboxIn(address);
-    await open(inbox.location());
-    const user = `role_${inbox.name}`;
-    await inbox.client.unsafe(`CREATE ROLE ${user} LOGIN PASSWORD '${address.password}';
-      GRANT USAGE ON SCHEMA "${inbox.name}" TO ${user};
-      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${inbox.name}" TO ${user};
-      REVOKE INSERT ON "${inbox.name}".leads FROM ${user}`);
-    const receiver = await open(inbox.location({ user }));
-    await expect(takeOne(receiver, arrivalOf({ id: 'a' }))).rejects.toThrow(
-      /permission denied for table leads/,
-    );
-    await inbox.query(`GRANT INSERT ON S.leads TO ${user}`);
-    await takeOne(receiver, arrivalOf({ id: 'a' }));
-    await inbox.client.unsafe(`DROP OWNED BY ${user}`);
-  });
-
   it('is not opened on a server that would lose what it acknowledged', async () => {
     const server = (fsync: string) => {
       const state = [{ fsync, full_page_writes: 'off' }];

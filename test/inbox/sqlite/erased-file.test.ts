@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -122,19 +121,5 @@ describe('after erasing from an inbox in a file', () => {
     await inbox.close();
     await (await open(location)).close();
     expect(readable(location)).toEqual([]);
-  });
-
-  it('completes what an earlier erasure could not, even when there is nothing to erase', async () => {
-    const location = freshFile('inbox.db');
-    const inbox = await open(location);
-    await fill(inbox);
-    const before = hash('sha256', readFileSync(location));
-    const Libsql = await loadLibsql();
-    const other = new Libsql(location, { timeout: 1000 });
-    other.exec('UPDATE meta SET overwrite_due = 1');
-    other.close();
-    expect(await inbox.erase({ leadIds: [], rejected: [] })).toMatchObject({ leads: 0, remains: undefined });
-    expect(files(location).get('inbox.db-wal')?.length).toBeLessThan(20_000);
-    expect(hash('sha256', readFileSync(location))).not.toBe(before);
   });
 });

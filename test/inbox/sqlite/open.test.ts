@@ -175,20 +175,6 @@ it('says that an empty database is no inbox', async () => {
   expect(run.stderr).toMatch(/^error: .*inbox\.db is an empty database, not an inbox\nhint: /);
 });
 
-it('is read while a receiver holds a transaction open', async () => {
-  const path = freshFile('inbox.db');
-  const inbox = await openInbox({ location: path, clock });
-  await inbox.take([arrivalOf({ id: 'a' })]);
-  const writer = new Libsql(path);
-  writer.exec('BEGIN IMMEDIATE');
-  expect(await all(inbox.list({}))).toHaveLength(1);
-  const run = await leads(['inbox', 'export', '--inbox', path]);
-  expect(run).toMatchObject({ exitCode: 0, stdout: '{"id":"a"}\n' });
-  writer.exec('ROLLBACK');
-  writer.close();
-  await inbox.close();
-});
-
 it('in memory makes no file, and says nothing of a disk', async () => {
   const directory = freshDirectory();
   const before = process.cwd();

@@ -41,7 +41,6 @@ const reach = async (host: string, parameters: Record<string, string>): Promise<
 
 test.skipIf(cluster === undefined).each([
   ['127.0.0.1', { sslmode: 'verify-full', sslrootcert: ours.path }],
-  ['127.0.0.1', { sslrootcert: ours.path }],
   ['localhost', { sslmode: 'verify-ca', sslrootcert: ours.path }],
   ['localhost', { sslmode: 'require' }],
 ])('%s with %o is encrypted', async (host, parameters) => {
