@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { leads } from '../../support/run.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { all, arrivalOf, freshDirectory, freshFile } from '../support.ts';
+import { arrivalOf, freshDirectory, freshFile } from '../support.ts';
 
 const clock = new FakeClock();
 const clean: (() => void)[] = [];
