@@ -192,6 +192,22 @@ test('a webhook that acknowledges nothing is named at once, with the reason, and
   await rejecting.close();
 });
 
+test('a webhook that acknowledges at last is said to, once', async () => {
+  const starting = await scriptedReceiver((_, count) => (count <= 2 ? 503 : 200));
+  const run = startLeads([
+    ...['sandbox', '--port', '0', '--leads', '5', '--token', 'tok-en-of-the-test', '--retry', '10ms'],
+    ...['--webhook', starting.url],
+  ]);
+  running.push(run);
+  await expect.poll(() => run.stderr.text()).toContain('acknowledges');
+  await expect.poll(() => starting.received.length).toBe(7);
+  expect(run.stderr.text().match(/^note: .*$/gm)).toEqual([
+    `note: no delivery to ${starting.url} was acknowledged so far: it answered 503`,
+    `note: ${starting.url} acknowledges deliveries now`,
+  ]);
+  await starting.close();
+});
+
 test('a webhook that acknowledges a forgery is named, once for each kind', async () => {
   const blind = await scriptedReceiver(() => 200);
   const run = startLeads([

@@ -25,6 +25,7 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
   let announce = (): void => undefined;
   const announcement = new Promise<void>((resolve) => (announce = resolve));
   let isReceiverReached = false;
+  let hasFailed = false;
   const sandbox = await startSandbox(options, {
     clock,
     loopbackCa: await loopbackAuthority(options, context),
@@ -32,8 +33,10 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
       messages.verbose(eventLine(event));
       if ('method' in event) return;
       isReceiverReached ||= event.outcome === 'acknowledged' && !event.forged;
-      const failure = isReceiverReached && !event.forged ? undefined : failureText(event);
-      if (failure !== undefined) void announcement.then(() => messages.note(failure, failure));
+      const recovery = hasFailed ? `${event.target} acknowledges deliveries now` : undefined;
+      const text = isReceiverReached && !event.forged ? recovery : failureText(event);
+      hasFailed ||= text !== undefined && !event.forged;
+      if (text !== undefined) void announcement.then(() => messages.note(text, text));
     },
   });
   try {
