@@ -85,14 +85,14 @@ export async function writeWhole(path: string, text: string): Promise<void> {
 const fullPipePauseMs = 5;
 
 /** A stream would close the descriptor, which belongs to the shell, and would fail when a slow reader lets a pipe fill up. */
-export async function writeToDescriptor(fd: number, bytes: Uint8Array): Promise<void> {
+export async function writeToDescriptor(fd: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     try {
       done += (await promisify(write)(fd, bytes, done, bytes.length - done)).bytesWritten;
     } catch (error) {
       // The pipe is full: node makes a descriptor such as stdout non-blocking.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      await systemClock.sleep(fullPipePauseMs);
+      await systemClock.sleep(fullPipePauseMs, signal);
     }
   }
 }

@@ -15,7 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { replaceFile, writeWhole } from '../../src/files/replace.ts';
+import { InterruptedError } from '../../src/errors.ts';
+import { replaceFile, writeToDescriptor, writeWhole } from '../../src/files/replace.ts';
 
 const directory = () => mkdtempSync(join(tmpdir(), 'leads-replace-'));
 
@@ -57,6 +58,19 @@ describe.skipIf(process.platform === 'win32')('writeWhole to a descriptor', () =
     await writeWhole(`/dev/fd/${fd}`, 'x'.repeat(1_000_000));
     closeSync(fd);
     expect((await counted).stdout.trim()).toBe('1000000');
+    closeSync(reader);
+  });
+
+  it('ends its wait for a reader that does not read at an interruption', async () => {
+    const path = join(directory(), 'pipe');
+    execFileSync('mkfifo', [path]);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    const interruption = new AbortController();
+    const written = writeToDescriptor(fd, Buffer.alloc(1_000_000), interruption.signal);
+    interruption.abort(new InterruptedError('SIGINT'));
+    await expect(written).rejects.toBeInstanceOf(InterruptedError);
+    closeSync(fd);
     closeSync(reader);
   });
 

@@ -145,7 +145,7 @@ async function openStreamOutput(
   if (fd === 1) return standardOutput(context);
   const stats = await withOutputErrors(name, () => promisify(fstat)(fd));
   if (stats.isFIFO() || stats.isSocket()) return { sink: pipeSink(fd, name, context), isTerminal: false };
-  return { sink: descriptorSink(fd, name), isTerminal: isatty(fd), sync: () => syncFile(fd, name) };
+  return { sink: descriptorSink(fd, name, context), isTerminal: isatty(fd), sync: () => syncFile(fd, name) };
 }
 
 const standardOutput = ({ stdout }: Pick<Context, 'stdout'>): StreamOutput => ({
@@ -163,8 +163,8 @@ function syncFile(fd: number, name: string): Promise<void> {
   });
 }
 
-const descriptorSink = (fd: number, name: string): ByteSink => ({
-  write: (bytes) => withOutputErrors(name, () => writeToDescriptor(fd, bytes)),
+const descriptorSink = (fd: number, name: string, { signal }: Partial<Interruptible> = {}): ByteSink => ({
+  write: (bytes) => withOutputErrors(name, () => writeToDescriptor(fd, bytes, signal)),
   end: () => Promise.resolve(),
 });
 
