@@ -53,7 +53,7 @@ export default command({
   summary: 'does a receiver obey the specification?',
   description:
     'Sends a receiver genuine, forged and broken deliveries, and says which rules it breaks.\n' +
-    'Test leads have ids such as leads-check-k3f9x2h7-1; on another host nothing that may be stored is sent without ' +
+    'Test leads have ids such as leads-check-k3f9s2h7-1; on another host nothing that may be stored is sent without ' +
     '--allow-writes. Exit 7 when a must fails.',
   arguments: { url: { help: 'of the receiver', type: receiverUrl, optional: true } },
   flags,
