@@ -165,6 +165,7 @@ function parseWords(command: NamedCommand): TypedValues | 'help' | 'version' {
   for (const [name, argument] of args) parser.argument(argumentTerm(name, argument));
   for (const [key, flag] of flags) parser.addOption(optionFor(key, flag));
   rejectPastedDash(words, parser.options);
+  rejectFieldsAsText(command);
   try {
     parser.parse(withJoinedValues(words, [...flags, ...Object.entries(immediateFlags)]), { from: 'user' });
   } catch (error) {
@@ -236,12 +237,17 @@ function optionFor(key: string, flag: Flag): Option {
   return option;
 }
 
-/** Another tool takes fields after `--json`, as in `gh pr list --json number`: here the first of them is an argument too many. */
-function unexpectedWord(word: string, { spec, path, words }: NamedCommand, cause: CommanderError) {
-  const isFieldOfJson = 'fields' in spec.flags && words[words.indexOf(word) - 1] === '--json';
-  const fieldsHint = isFieldOfJson ? `fields are named by --fields: --json --fields ${word}` : undefined;
+/** Another tool takes fields after `--json`, as in `gh pr list --json number,title`: here they would be a text to look for. */
+function rejectFieldsAsText({ spec, words }: NamedCommand): void {
+  const [, fields] = / --json ([\w.]+(?:,[\w.]+)+)(?: |$)/.exec(` ${words.join(' ')}`) ?? [];
+  if (fields === undefined || !('fields' in spec.flags)) return;
+  const hint = `fields are named by --fields: --json --fields ${fields}`;
+  throw new UsageError(`unexpected argument '${fields}'`, { hint });
+}
+
+function unexpectedWord(word: string, { spec, path }: NamedCommand, cause: CommanderError) {
   return new UsageError(`unexpected argument '${word}'`, {
-    hint: fieldsHint ?? hintForForeignName(word, path, spec.subcommands) ?? seeHelp(path),
+    hint: hintForForeignName(word, path, spec.subcommands) ?? seeHelp(path),
     cause,
   });
 }

@@ -1,5 +1,4 @@
 import type { Context, Outcome } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
 import { FieldPresence, leadMatcher, type LeadMatcher } from '../../lead/filter.ts';
 import { oldestFirst, type RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/walk-notes.ts';
@@ -14,7 +13,6 @@ import type { ListOptions } from './command.ts';
 import { leadPrinter } from './lead-printer.ts';
 
 export async function run(options: ListOptions, context: Context): Promise<Outcome> {
-  rejectFieldsAsText(options);
   const { limit, watch, format, acceptIncomplete } = options;
   const service = await openService(context, { asksOnce: true });
   const { query, filter } = resolveFilter(options, context.clock.now(), context.messages);
@@ -58,14 +56,6 @@ function noMatch({ since, until }: LeadQuery, zone = 'UTC'): string {
     time === undefined ? '' : ` ${word} ${formatInstant(time, zone)}`;
   const window = end('from', since) + end('until', until);
   return `no lead matches${window}${window && '; the newest: leads list -n 1'}`;
-}
-
-/** Another tool takes fields after `--json`: here the word after it is the text that is looked for. */
-function rejectFieldsAsText({ json, text = '' }: ListOptions): void {
-  if (!json || !/^[\w.]+(,[\w.]+)+$/.test(text)) return;
-  throw new UsageError(`'${text}' looks like fields, and would be looked for as a text`, {
-    hint: `fields are named by --fields: --json --fields ${text}`,
-  });
 }
 
 function noteRemainder(remainder: Remainder, count: number, { messages }: Context): void {
