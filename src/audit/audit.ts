@@ -105,10 +105,8 @@ export class Audit {
     const listedIds = new IdSet();
     const acceptUnproven = (end: Unproven): Promise<void> => this.#acceptUnproven(end);
     const walk = listLeads(service, { query, seen: listedIds, prefetch: true, acceptUnproven });
-    let isFirst = true;
     for await (const { leads } of walk) {
-      if (isFirst) this.clock.follow(walk.stats.drift ?? 0);
-      isFirst = false;
+      if (this.listedCount === 0) this.clock.follow(walk.stats.drift ?? 0);
       for (const batch of this.#matchingBatches(leads)) await this.#comparer.add(batch);
       onProgress(this.listedCount, walk.stats.total);
     }
@@ -134,6 +132,16 @@ export class Audit {
    */
   async *unreceived(kind: UnreceivedClass): AsyncGenerator<readonly PulledLead[]> {
     if (this.#isWhole) yield* this.#comparer.unreceived[kind].batches(unreceivedBatch);
+  }
+
+  /** How many extra ids are those of missing leads, as a program changes them that reads numbers as floating-point ones. */
+  async countRoundedIds(): Promise<number> {
+    const { missing, extra } = this.#comparer.findings;
+    const numbers = new Set<number>();
+    for await (const { id } of missing.values()) if (/^\d{16,}$/.test(id)) numbers.add(Number(id));
+    let count = 0;
+    for await (const { id } of extra.values()) if (numbers.has(Number(id))) count += 1;
+    return count;
   }
 
   close(): Promise<void> {

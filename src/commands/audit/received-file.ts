@@ -140,11 +140,7 @@ function hasOneIdKey(object: Buffer, idNames: Reading['idNames']): boolean {
 
 function idAmong(body: Uint8Array, idNames: Reading['idNames']): string | undefined {
   const record = bufferOf(compact(body));
-  for (const name of idNames) {
-    const { id } = identifiedRecord(record, 0, name);
-    if (id !== undefined) return id;
-  }
-  return undefined;
+  return idNames.map((name) => identifiedRecord(record, 0, name).id).find((id) => id !== undefined);
 }
 
 /** A lead that was created later cannot be in the file. Undefined for what is no file, or cannot be read. */

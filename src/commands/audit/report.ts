@@ -1,6 +1,5 @@
 import type { Audit } from '../../audit/audit.ts';
 import {
-  allClasses,
   type Finding,
   meanings,
   openClasses,
@@ -34,7 +33,7 @@ export function summarize(
     pulled,
     received,
     matched,
-    byClass: Object.fromEntries(allClasses.map((kind) => [kind, byClass[kind]])) as typeof byClass,
+    byClass,
     withoutId,
     repaired,
   };
@@ -69,10 +68,9 @@ export const problemsIn = ({ byClass, withoutId }: Pick<AuditSummary, 'byClass' 
   problemClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), withoutId);
 
 export function noteClock(
-  { times, disprovenBehindMs: serviceBehindMs }: Audit['clock'],
+  { times: { clockAheadMs: serviceAheadMs }, disprovenBehindMs: serviceBehindMs }: Audit['clock'],
   messages: Messages,
 ): void {
-  const { clockAheadMs: serviceAheadMs } = times;
   const decides = 'decides here how old a lead is';
   if (serviceAheadMs !== 0) {
     const side = serviceAheadMs > 0 ? 'behind' : 'ahead of';
@@ -114,6 +112,15 @@ export function noteCounts({ counts, listedCount }: Audit, messages: Messages): 
       `${leads} not in the list, and may be extra: the received body was pruned, so that no filter can choose among them`,
     );
   }
+}
+
+export function warnOfRoundedIds(count: number, name: string, messages: Messages): void {
+  if (count === 0) return;
+  const ids = counted(count, 'id is that of a missing lead', 'ids are those of missing leads');
+  messages.warn(
+    `${ids}, rounded by what wrote ${name}, so that nothing is repaired: ` +
+      'write ids as text, or by a program that keeps all digits of a number, as jq does from 1.7',
+  );
 }
 
 export interface AuditResult {

@@ -9,8 +9,7 @@ import type { InboxReader } from '../../inbox/inbox.ts';
 import { locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
-import type { IdField } from '../../lead/find-leads.ts';
-import { type LeadAt, possibleLeads, readLead } from '../../lead/read-leads.ts';
+import { possibleLeads, readLead } from '../../lead/read-leads.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import { noteFilters } from '../../output/walk-notes.ts';
 import { openService, type Service } from '../../service/client/service.ts';
@@ -36,6 +35,7 @@ import {
   printVerdict,
   problemsIn,
   summarize,
+  warnOfRoundedIds,
 } from './report.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
@@ -60,7 +60,9 @@ async function auditRound(
     noteFilters(audit.matcher, messages);
     noteClock(audit.clock, messages);
     noteCounts(audit, messages);
-    const { repaired, failure } = await repairFindings(opened, plan, context);
+    const roundedIds = await audit.countRoundedIds();
+    warnOfRoundedIds(roundedIds, opened.received.name, messages);
+    const { repaired, failure } = await repairFindings(opened, roundedIds > 0 ? undefined : plan, context);
     const summary = summarize(audit.counts, filter, repaired.size);
     // A lead that was repaired, or came meanwhile, is counted in the summary and is no problem any more.
     const isInOrder = problemsIn(summary) <= repaired.size;
@@ -85,9 +87,8 @@ function fileAgeError({ audit, received, filter }: OpenedAudit, settleMs: number
   if (unjudged === 0 || Math.min(until, startedAt) - writtenAt <= settleMs) return undefined;
   const [from, to] = [filter.since, writtenAt].map(isoTime);
   const window = `, or compare what it can show: --since ${from ?? ''} --until ${to ?? ''}`;
-  const age = formatDuration(startedAt - writtenAt);
   return new DataError(
-    `${received.name} was written ${age} ago, too early to show whether ${counted(unjudged, 'lead was', 'leads were')} received`,
+    `${received.name} was written ${formatDuration(startedAt - writtenAt)} ago, too early to show whether ${counted(unjudged, 'lead was', 'leads were')} received`,
     { hint: `write it again just before the audit${since < writtenAt ? window : ''}` },
   );
 }
@@ -249,15 +250,12 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
   };
 }
 
-interface LeadsInBodies {
-  readonly leadAt: LeadAt;
-  readonly idField: IdField;
-}
+type LeadPlace = ReturnType<typeof leadPlaceOf>;
 
 /** Reasons of the rejected deliveries that the inbox keeps, by the ids of their leads; the newest reason counts. */
 async function rejectionsIn(
   inbox: Pick<InboxReader, 'list'>,
-  place: LeadsInBodies,
+  place: LeadPlace,
 ): Promise<ReadonlyMap<string, string>> {
   const reasons = new Map<string, string>();
   for await (const { leadId, body, reason = 'rejected' } of inbox.list({ verdicts: ['rejected'] })) {
@@ -269,7 +267,7 @@ async function rejectionsIn(
 }
 
 /** The body may be a forgery. The inbox keeps only the start of a long one, which is no JSON and gives no id. */
-function idsInBody(body: Uint8Array, { leadAt, idField }: LeadsInBodies): readonly string[] {
+function idsInBody(body: Uint8Array, { leadAt, idField }: LeadPlace): readonly string[] {
   return possibleLeads(body, leadAt, idField).flatMap((lead) => {
     const read = readLead(lead, idField);
     return read.ok ? (read.lead.id ?? []) : [];

@@ -832,6 +832,24 @@ describe('leads audit --received', () => {
     }
   });
 
+  it('says that ids were rounded where missing and extra ones are the same floating-point number, and repairs nothing', async () => {
+    const ids = ['9007199254740993', '9007199254740995', '12345678901234567891', '9007199254740990'];
+    listed = [...ids.map((id, i) => leadOf(id, i + 1)), leadOf('end', 100)];
+    const written = listed.map((lead) => (lead.id === 'end' ? lead : { ...lead, id: Number(lead.id) }));
+    const words = ['--received', file(lines(written)), '--send-to', `${service.url}/receiver`, '--no-verify'];
+    const { exitCode, summary, stderr } = await report(words);
+    expect({ exitCode, summary }).toMatchObject({
+      exitCode: 7,
+      summary: { byClass: { missing: 3, extra: 3 }, repaired: 0 },
+    });
+    expect(stderr).toMatch(
+      /^warning: 3 ids are those of missing leads, rounded by what wrote .*received\.ndjson, so that nothing is repaired: write ids as text, or by .* as jq does from 1\.7$/m,
+    );
+    expect(service.requests.filter((url) => url.startsWith('/receiver'))).toEqual([]);
+    const others = lines([leadOf('9007199254740985', 1), leadOf('12e400', 1), leadOf('end', 100)]);
+    expect((await report(['--received', file(others)])).stderr).toBe('');
+  });
+
   it('reads an envelope of more leads than a delivery may have', async () => {
     listed = [leadOf('lead_1499', 1), leadOf('missing', 2)];
     const all = Array.from({ length: 1500 }, (_, i) => leadOf(`lead_${i}`, 1));
