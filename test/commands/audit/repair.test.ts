@@ -324,19 +324,6 @@ describe('leads audit --send-to', () => {
     expect(others).toHaveLength(20);
   });
 
-  it('counts a lead as repaired once the receiver stored it: the next audit says that it waits for a target', async () => {
-    targets = ['forward http://127.0.0.1:1/'];
-    handle = () => 'store';
-    const run = await send();
-    expect([run.exitCode, summaryOf(run)['repaired']]).toEqual([0, 20]);
-    const sent = receiver.requests.length;
-    // They are the receiver's to forward now.
-    expect((await send()).stdout.match(/"class":"waiting"/g)).toHaveLength(
-      (await storedDeliveries()).length - 10,
-    );
-    expect(receiver.requests).toHaveLength(sent);
-  });
-
   it('stores nothing twice where the receiver stores in the same inbox', async () => {
     expect((await send(['--take-in'])).exitCode).toBe(0);
     expect(await storedDeliveries()).toHaveLength(count);

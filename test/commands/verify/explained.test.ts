@@ -41,37 +41,56 @@ const written = {
   Go: String.raw`{"id":"lead_1","name":"Zoë/é \u003cb\u003e","score":1.5,"big":1234567890123456800,"tags":[1,2]}`,
 };
 
+/** The sender signed with another form of the secret that was given. */
+const secrets: readonly (readonly [says: string, given: string, signedWith: string | Buffer])[] = [
+  ['with a line break at its end', 'piped-secret', 'piped-secret\n'],
+  ['without the blanks at its ends', 'piped-secret\n', 'piped-secret'],
+  ['without the quotes', '"quoted-secret"', 'quoted-secret'],
+  ['decoded from base64', secret, Buffer.from(secret, 'base64')],
+  ['decoded from hex', '00ff10aa00ff10aa', Buffer.from('00ff10aa00ff10aa', 'hex')],
+];
+
+/** The sender signed another form of the body that came. */
+const bodies: readonly (readonly [says: string, signed: string, came: string])[] = [
+  ...Object.entries(written).map(([says, signed]) => [says, signed, body] as const),
+  ['with CR LF for LF', '{\r\n"id": "lead_1"\r\n}', '{\n"id": "lead_1"\n}'],
+  ['with LF for CR LF', '{\n  "id": "lead_1"\n}', '{\r\n  "id": "lead_1"\r\n}'],
+  ['without its byte order mark', '{"id":"lead_1"}', '\ufeff{"id":"lead_1"}'],
+  ['with a byte order mark before it', `\ufeff${body}`, body],
+  ['without its line break at the end', body, `${body}\n`],
+  ['with a line break at its end', `${body}\n`, body],
+];
+
+const tokens: readonly (readonly [says: string, given: string, header: string])[] = [
+  ['in the header x-api-token', secret, 'x-api-token'],
+  ['without the quotes', `"${secret}"`, 'x-webhook-token'],
+  ['without the blanks', `${secret}\n`, 'x-webhook-token'],
+];
+
+const stripe = (key: string, stamp = String(time)) => ({
+  'stripe-signature': `t=${stamp},v1=${hmac(`${stamp}.${body}`, key).digest('hex')}`,
+});
+
 const cases: readonly Case[] = [
-  {
-    title: 'a secret with a line break at its end',
-    who: as('github', 'piped-secret'),
-    headers: github(body, 'piped-secret\n'),
-    says: 'with a line break at its end',
-  },
-  {
-    title: 'a secret that was given with a line break',
-    who: as('github', 'piped-secret\n'),
-    headers: github(body, 'piped-secret'),
-    says: 'without the blanks at its ends',
-  },
-  {
-    title: 'a secret that was given in quotes',
-    who: as('github', '"quoted-secret"'),
-    headers: github(body, 'quoted-secret'),
-    says: 'without the quotes',
-  },
-  {
-    title: 'a secret in base64 that the sender decodes',
+  ...secrets.map(([says, given, signedWith]) => ({
+    title: `a secret that the sender has ${says}`,
+    who: as('github', given),
+    headers: github(body, signedWith),
+    says,
+  })),
+  ...bodies.map(([says, signed, came]) => ({
+    title: `a body that was signed ${says}`,
     who: as('github'),
-    headers: github(body, Buffer.from(secret, 'base64')),
-    says: 'decoded from base64',
-  },
-  {
-    title: 'a secret in hex that the sender decodes',
-    who: as('github', '00ff10aa00ff10aa'),
-    headers: github(body, Buffer.from('00ff10aa00ff10aa', 'hex')),
-    says: 'decoded from hex',
-  },
+    headers: github(signed),
+    body: came,
+    says,
+  })),
+  ...tokens.map(([says, given, header]) => ({
+    title: `a token that came ${says}`,
+    who: ['--token', given],
+    headers: { [header]: secret },
+    says,
+  })),
   {
     title: 'a signature in base64 where hex belongs',
     who: as('github'),
@@ -94,14 +113,14 @@ const cases: readonly Case[] = [
   {
     title: 'whsec_ taken off by the sender, who signs with the rest as text',
     who: as('stripe', whsec),
-    headers: { 'stripe-signature': `t=${time},v1=${hmac(`${time}.${body}`, whsec.slice(6)).digest('hex')}` },
+    headers: stripe(whsec.slice(6)),
     more: at,
     says: "without its 'whsec_'",
   },
   {
     title: 'whsec_ missing in the secret that was given',
     who: as('stripe', whsec.slice(6)),
-    headers: { 'stripe-signature': `t=${time},v1=${hmac(`${time}.${body}`, whsec).digest('hex')}` },
+    headers: stripe(whsec),
     more: at,
     says: "with 'whsec_' before it",
   },
@@ -112,70 +131,10 @@ const cases: readonly Case[] = [
     more: at,
     says: "without its 'v1,'",
   },
-  ...Object.entries(written).map(([says, content]) => ({
-    title: `a body that was written again: ${says}`,
-    who: as('github'),
-    headers: github(content),
-    says,
-  })),
-  {
-    title: 'CR LF for LF',
-    who: as('github'),
-    headers: github('{\r\n"id": "lead_1"\r\n}'),
-    body: '{\n"id": "lead_1"\n}',
-    says: 'with CR LF for LF',
-  },
-  {
-    title: 'LF for CR LF',
-    who: as('github'),
-    headers: github('{\n"id": "lead_1"\n}'),
-    body: '{\r\n"id": "lead_1"\r\n}',
-    says: 'with LF for CR LF',
-  },
-  {
-    title: 'a byte order mark that was added',
-    who: as('github'),
-    headers: github(body),
-    body: `\ufeff${body}`,
-    says: 'without its byte order mark',
-  },
-  {
-    title: 'LF for CR LF in JSON that is indented',
-    who: as('github'),
-    headers: github('{\n  "id": "lead_1"\n}'),
-    body: '{\r\n  "id": "lead_1"\r\n}',
-    says: 'with LF for CR LF',
-  },
-  {
-    title: 'a byte order mark that was added to JSON without white space',
-    who: as('github'),
-    headers: github('{"id":"lead_1"}'),
-    body: '\ufeff{"id":"lead_1"}',
-    says: 'without its byte order mark',
-  },
-  {
-    title: 'a byte order mark that was lost',
-    who: as('github'),
-    headers: github(`\ufeff${body}`),
-    says: 'with a byte order mark before it',
-  },
-  {
-    title: 'a line break that was added',
-    who: as('github'),
-    headers: github(body),
-    body: `${body}\n`,
-    says: 'without its line break at the end',
-  },
-  {
-    title: 'a line break that was lost',
-    who: as('github'),
-    headers: github(`${body}\n`),
-    says: 'with a line break at its end',
-  },
   {
     title: 'a time in milliseconds inside the signature header',
     who: as('stripe'),
-    headers: { 'stripe-signature': `t=${time}123,v1=${hmac(`${time}123.${body}`, secret).digest('hex')}` },
+    headers: stripe(secret, `${time}123`),
     more: at,
     says: /time is in milliseconds and was read as seconds/,
   },
@@ -187,17 +146,11 @@ const cases: readonly Case[] = [
     says: /time is in milliseconds and was read as seconds/,
   },
   {
-    title: 'another scheme, while a token is expected',
-    who: ['--token', secret],
-    headers: github(body),
-    says: "under the scheme 'github', and the scheme here is 'token'",
-  },
-  {
-    title: 'another scheme with its time',
-    who: as('github', whsec),
+    title: 'another scheme with its time, while a token is expected',
+    who: ['--token', whsec],
     headers: standard(bytesOf(whsec)),
     more: at,
-    says: "under the scheme 'standard-webhooks'",
+    says: "under the scheme 'standard-webhooks', and the scheme here is 'token'",
   },
   {
     title: 'the secret sent as a token behind Bearer',
@@ -206,27 +159,9 @@ const cases: readonly Case[] = [
     says: 'sent as a token',
   },
   {
-    title: 'a token in another header',
-    who: ['--token', secret],
-    headers: { 'x-api-token': secret },
-    says: 'in the header x-api-token',
-  },
-  {
-    title: 'a token that was given in quotes',
-    who: ['--token', `"${secret}"`],
-    headers: { 'x-webhook-token': secret },
-    says: 'without the quotes',
-  },
-  {
-    title: 'a token that was given with a line break',
-    who: ['--token', `${secret}\n`],
-    headers: { 'x-webhook-token': secret },
-    says: 'without the blanks',
-  },
-  {
     title: 'a genuine delivery that is stale at the time asked for',
     who: as('stripe'),
-    headers: { 'stripe-signature': `t=${time},v1=${hmac(`${time}.${body}`, secret).digest('hex')}` },
+    headers: stripe(secret),
     more: ['--at', new Date(time * 1000 + 7_200_000).toISOString()],
     says: 'only its time is too old',
   },
