@@ -109,8 +109,6 @@ describe('leads config', () => {
     [['set', 'api.pagination', 'sideways'], 'one of auto, link, cursor'],
     [['set', 'nonsense', 'x'], 'settings: base-url'],
     [['set', 'api.paginaton', 'cursor'], "did you mean 'api.pagination'?"],
-    [['set', 'page-size', '20'], "did you mean 'api.page-size'?"],
-    [['set', 'api.pagination', 'curser'], "did you mean 'cursor'?"],
     [['set', 'api.pagination=cursor'], "'leads config set api.pagination cursor'"],
     [['use', 'nobody'], 'leads login --base-url https://… --profile nobody'],
     [['set', 'api.page-size', '-3'], 'a whole number from 1'],
@@ -120,22 +118,15 @@ describe('leads config', () => {
     [['set', 'api.path', '/leads list'], 'neither blanks nor #'],
     [['set', 'api.next', 'none'], 'or empty: nothing names it'],
     [['set', 'webhook.id', '/contact/id'], "did you mean 'contact.id'?"],
-    [['set', 'webhook.id', '$.contact.id'], "did you mean 'contact.id'?"],
     [['set', 'webhook.id', 'contact.'], 'such as contact.id'],
-    [['set', 'webhook.id', '.id'], 'such as contact.id'],
-    [['set', 'webhook.id', 'a..b'], 'such as contact.id'],
-    [['set', 'api.id', '.id'], 'such as'],
     [['set', 'api.id', 'auto'], 'the name of a field such as uuid'],
     [['set', 'api.next', 'meta.next'], "did you mean '/meta/next'?"],
     [['set', 'api.next', '/meta/~next'], 'JSON Pointer such as /meta/next'],
-    [['set', 'api.items', 'data'], "did you mean '/data'?"],
     [['set', 'api.items', '$.result.items'], "did you mean '/result/items'?"],
-    [['set', 'api.item', 'node'], "did you mean '/node'?"],
     [['set', 'webhook.lead', "data['lead']"], "did you mean '/data/lead'?"],
     [['set', 'api.status-field', '/status'], 'the name of a field'],
     [['set', 'api.status-field', ''], 'the value is empty'],
     [['set', 'api.params.limit', 'per_page=100'], "did you mean 'per_page'?"],
-    [['set', 'api.params.page', 'none'], "did you mean 'null'?"],
     [['set', 'api.params.offset', 'auto'], 'the name of a query parameter'],
   ])('rejects %j', async (argv, says) => {
     const { exitCode, stderr } = await leads(['config', ...argv]);
@@ -146,13 +137,8 @@ describe('leads config', () => {
 
   it.each([
     ['api.next', ''],
-    ['api.next', '/meta/next'],
     ['webhook.id', 'Lead ID'],
     ['webhook.id', 'contact.id'],
-    ['api.items', 'auto'],
-    ['api.items', ''],
-    ['api.status-field', 'deliveryState'],
-    ['api.params.offset', '$skip'],
     ['api.params.page', 'page[number]'],
     ['api.path', '/v2/leads?_page=1'],
   ])('sets %s to %j', async (key, value) => {
@@ -307,12 +293,10 @@ describe('leads config', () => {
 
   it.each([
     ['https://api.example.com/@acme/v1', 'https://api.example.com/@acme/v1'],
-    ['api.example.com/@acme', 'api.example.com/@acme'],
     ['https://ann:p4ss@api.example.com/@acme/v1', 'https://…@acme/v1'],
     ['https://ann:p/4ss@api.example.com', 'https://…@api.example.com'],
     ['HTTPS://ann:p@4ss@api.example.com', 'HTTPS://…@api.example.com'],
     ['ann:p4ss@api.example.com', '…@api.example.com'],
-    ['https://ann@api.example.com', 'https://…@api.example.com'],
   ])('shows the base URL %j as %j', async (baseUrl, shown) => {
     const { stdout } = await leads(['config', 'get', 'base-url'], {
       home: homeWith({ 'base-url': baseUrl }),

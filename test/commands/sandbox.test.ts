@@ -63,12 +63,6 @@ test('it says where it is, serves, and ends at Ctrl-C with 0 and a summary', asy
   });
 });
 
-test('SIGTERM ends it as well, and is reported as what it was', async () => {
-  const { run } = await sandbox([]);
-  run.abort(new InterruptedError('SIGTERM'));
-  expect((await run.done).exitCode).toBe(143);
-});
-
 test('for a person, readiness is on stderr with commands that run as printed', async () => {
   const run = startLeads(['sandbox', '--port', '0']);
   running.push(run);

@@ -137,8 +137,6 @@ describe('the extra headers of a profile', () => {
   it.each([
     ['{"authorization":"Bearer x"}', "'authorization' holds the API key"],
     ['{"Host":"x"}', "'host' is set by leads itself"],
-    ['{"user-agent":"x"}', "'user-agent' is set by leads itself"],
-    ['{"Accept-Encoding":"br"}', "'accept-encoding' is set by leads itself"],
     ['{"content-length":"1"}', "'content-length' belongs to the connection or says where a request ends"],
     ['{"x-a":"1","te":"trailers"}', "'te' belongs to the connection"],
     ['{"Cookie":"sid=secret"}', "'cookie' is refused"],
@@ -146,11 +144,8 @@ describe('the extra headers of a profile', () => {
     ['{"secret y":"1"}', 'one of the names is no name of a header'],
     ['{"x":"secret\\r\\nb: c"}', "'x' is not a text of printable ASCII"],
     ['{"x":"é"}', "'x' is not a text of printable ASCII"],
-    ['{"x":""}', "'x' is not a text of printable ASCII"],
-    ['{"x":1}', "'x' is not a text of printable ASCII"],
     ['{"x":"1","X":"2"}', "'x' is given twice"],
     ['[]', 'that is not a JSON object of headers'],
-    ['{}', 'that is not a JSON object of headers'],
     ['x: secret', 'that is not a JSON object of headers'],
   ])('cannot be %s, which is said without its value', async (headers, says) => {
     const { exitCode, stderr } = await run(['config', 'set', 'api.headers', headers]);
@@ -161,12 +156,9 @@ describe('the extra headers of a profile', () => {
 
   it.each([
     ['2', true],
-    ['v1.2', true],
-    ['2026-01', true],
     ['2026-01-31', true],
     ['application/vnd.leads.v2+json; charset=utf-8', true],
     ['acme-4711', false],
-    ['hunter2', false],
     ['20260131', false],
     ['2026-01-31 token', false],
     ['application/json; token=4711', false],

@@ -36,24 +36,6 @@ describe('leads api', () => {
     expect(page.stderr).toContain('the answer is longer than 256 MiB');
   });
 
-  it('tries again behind an error page that is long and comes in pieces', async () => {
-    const { env, asked } = await answering((_, response) => {
-      if (asked.length > 2) {
-        json(response, 200, '{"ok":true}');
-        return;
-      }
-      response.writeHead(503, { 'retry-after': '0' });
-      const send = (pieces: number): void => {
-        if (pieces === 0) response.end();
-        else response.write('x'.repeat(10 * 1024), () => setImmediate(send, pieces - 1));
-      };
-      send(10);
-    });
-    const run = await leads(['api', '/x'], { env });
-    expect(run).toMatchObject({ exitCode: 0, stdout: '{"ok":true}' });
-    expect(asked).toHaveLength(3);
-  });
-
   it('gives the body byte for byte, whatever it is', async () => {
     const body = Buffer.from([0, 0xff, 0x1b, 0x5b, 0x0d, 0x0a, 0xe2, 0x82, 0x80]);
     const { env } = await answering((_, response) => void response.writeHead(200).end(body));
@@ -206,24 +188,6 @@ describe('leads api', () => {
       expect([method, asked.length, run.exitCode]).toEqual([method, isRead ? 3 : 1, isRead ? 0 : 5]);
       if (!isRead) expect(run.stdout).toBe('{"error":"busy"}');
     }
-  });
-
-  it('gives up after its retries: exit 5, with the last body', async () => {
-    const { env, asked } = await answering((_, response, count) => json(response, 500, `{"n":${count}}`));
-    const run = await leads(['api', '/x', '--retries', '2'], { env });
-    expect(run).toMatchObject({ exitCode: 5, stdout: '{"n":3}' });
-    expect(run.stderr).toBe('error: the service answered 500 (tried 3 times)\n');
-    expect(asked).toHaveLength(3);
-  });
-
-  it('never asks earlier than Retry-After says, and says when to come back', async () => {
-    const { env, asked } = await answering((_, response) =>
-      json(response, 429, '{}', { 'retry-after': '9000' }),
-    );
-    const run = await leads(['api', '/x'], { env });
-    expect(run.exitCode).toBe(5);
-    expect(run.stderr).toMatch(/it asks to come back in .*\nhint: try again at /);
-    expect(asked).toHaveLength(1);
   });
 
   it('asks again for a short body that broke off, so that nothing of it is printed twice', async () => {

@@ -31,14 +31,7 @@ const idsIn = (text: string): string[] => [...text.matchAll(/"id":"([^"]*)"/g)].
 describe('leads api --paginate', () => {
   it.each<[string, SandboxOptions]>([
     ['cursor', {}],
-    ['Link header', { pagination: 'link', envelope: 'none' }],
-    ['next URL', { next: 'url' }],
-    ['last id', { next: 'id' }],
-    ['page', { pagination: 'page' }],
     ['page without a total', { pagination: 'page', totals: false }],
-    ['offset', { pagination: 'offset' }],
-    ['offset without a total', { pagination: 'offset', totals: false }],
-    ['next offset as a number', { pagination: 'offset', next: 'number' }],
   ])('gives every record once: %s', async (_, options) => {
     const { env, ids } = await sandbox(options);
     const run = await leads(['api', '/api/leads', '--paginate'], { env });

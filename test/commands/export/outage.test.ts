@@ -181,21 +181,3 @@ describe('export --follow -o that goes on where an earlier run had stopped', () 
     });
   });
 });
-
-it('a service that asks to come back late is not asked before', async () => {
-  const box = await stallingService();
-  const live = startLeads(['export', '--follow', '10s'], { env: env(box.at) });
-  await until(() => idsOf(live).length === 1);
-  box.away = (response) => {
-    box.away = undefined;
-    response.writeHead(429, { 'retry-after': '7200' }).end();
-    limitedAt = box.at.requests.length;
-  };
-  let limitedAt = 0;
-  await until(() => live.stderr.text().includes('answers again'));
-  live.abort(new InterruptedError('SIGINT'));
-  const { stderr } = await live.done;
-  expect(limitedAt).toBeGreaterThan(0);
-  expect(stderr).toContain('; trying again in 2h 0m');
-  expect(stderr).toContain('the service answers again, after 2h 0m');
-});

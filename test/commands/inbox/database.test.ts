@@ -1,19 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { request } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newDatabase, newInboxUrl, newSchema, superuser, urlOf } from '../../support/postgres/address.ts';
+import { newInboxUrl, urlOf } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads } from '../../support/run.ts';
 import { scripted, sendJson } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { answering, appInEachTest, startApp } from '../listen/app.ts';
-import { listen, listenInEachTest } from '../listen/support.ts';
+import { listen } from '../listen/support.ts';
 
 const address = await sharedPostgres();
 const startHere = appInEachTest();
-const listenHere = listenInEachTest();
 
 const json = async (argv: readonly string[], env: Record<string, string>): Promise<unknown> => {
   const run = await leads([...argv, '--json'], { env });
@@ -129,31 +127,6 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     });
     expect(other.stderr).not.toContain(address.password);
   });
-
-  test('answers 503 with Retry-After while it is away, says so in /readyz, and is back by itself', async () => {
-    const database = await newDatabase(address);
-    const admin = superuser(address, 'postgres');
-    const set = (allowed: boolean) => admin.unsafe(`ALTER DATABASE ${database} ALLOW_CONNECTIONS ${allowed}`);
-    const end = () =>
-      admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${database}`;
-    try {
-      const listener = await listenHere(['--http', '--admin', '0'], {
-        env: { LEADS_INBOX: urlOf(address, { database }) },
-      });
-      const admined = /admin on (\S+):/.exec(listener.stderr.text())?.[1] ?? '';
-      const ask = async (path: string): Promise<string> => (await request(`${admined}${path}`)).body.text();
-      await set(false);
-      await end();
-      const refused = await listener.post('{"id":"x"}');
-      expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
-      expect(await ask('/readyz')).toMatch(/^not ready: cannot store in the inbox postgres:\/\/leads@/);
-      expect(await ask('/metrics')).toMatch(/^leads_inbox_up 0$/m);
-      await set(true);
-      expect(await listener.post('{"id":"x"}')).toMatchObject({ status: 200, body: { status: 'accepted' } });
-    } finally {
-      await admin.end();
-    }
-  });
 });
 
 describe.skipIf(address === undefined)('leads inbox migrate', () => {
@@ -174,31 +147,6 @@ describe.skipIf(address === undefined)('leads inbox migrate', () => {
     expect((await leads(['inbox', 'migrate'], { env })).stderr).toMatch(/^made the inbox .*\n$/);
     expect((await leads(['inbox', 'migrate'], { env })).stderr).toMatch(/already\n$/);
     expect((await leads(['inbox', 'migrate', '--print'], { env })).stdout).toBe('');
-  });
-
-  test('prints SQL that makes the schema for another role', async () => {
-    const schema = newSchema();
-    const env = { LEADS_INBOX: urlOf(address, { parameters: { schema } }) };
-    const { stdout } = await leads(['inbox', 'migrate', '--print'], { env });
-    const admin = superuser(address);
-    try {
-      const session = await admin.reserve();
-      await session.unsafe(stdout);
-      session.release();
-      const refused = await leads(['inbox', 'migrate'], { env });
-      expect(refused).toMatchObject({
-        exitCode: 3,
-        stderr: expect.stringContaining('permission denied for schema') as string,
-      });
-      await admin.unsafe(
-        `GRANT USAGE ON SCHEMA ${schema} TO leads; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO leads;
-        GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO leads`,
-      );
-      const listener = await listenHere(['--http'], { env });
-      expect((await listener.post('{"id":"x"}')).status).toBe(200);
-    } finally {
-      await admin.end();
-    }
   });
 
   test('is for databases', async () => {

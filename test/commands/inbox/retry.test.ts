@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import Libsql from 'libsql';
 import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
@@ -100,25 +99,6 @@ describe('leads inbox retry --to', () => {
     expect(moved.received).toHaveLength(1);
   });
 
-  it('moves what a receiver that runs has put off, which sends it no more', async () => {
-    const broken = await app(500);
-    const listener = await start(['--forward-to', `${broken.url}/hook`, '--format', 'events']);
-    const { home, clock } = listener;
-    expect((await listener.post('{"id":"a"}')).status).toBe(200);
-    await until(() => listener.forwards().length === 1);
-    const moved = await app(200);
-    const retry = () => leads(['inbox', 'retry', '--pending', '--to', moved.url], { home, clock });
-    const run = await retry();
-    expect(run).toMatchObject({ exitCode: 0, stderr: '1 lead delivered\n' });
-    expect(run.stdout).toMatch(/^delivered {2}a {2}200 .*instead of forward http/);
-    expect(await retry()).toMatchObject({ exitCode: 0, stdout: '' });
-    for (let seconds = 0; seconds < 3600; seconds += 10) {
-      clock.advance(10_000);
-      await setImmediate();
-    }
-    expect([broken.received.length, moved.received.length]).toEqual([1, 1]);
-  });
-
   it('to an address that refuses it again is exit 7, and the lead waits as before', async () => {
     const { home } = await refusedOnce();
     const refusing = await app(503);
@@ -161,42 +141,6 @@ describe('leads inbox retry --to', () => {
     expect(moved.received).toHaveLength(1);
     expect(run.stderr).toContain('note: 1 lead waits still for exec');
     expect(await idsWaiting(home)).toEqual(['x']);
-  });
-
-  it('shows every result, the retries included, without the address', async () => {
-    const { home, port, url } = await refusedOnce();
-    await startApp(answering(200), port);
-    await leads(['inbox', 'retry', '--pending', '--to', url.replace('//', '//user:password@')], {
-      home,
-    });
-    const { stdout } = await leads(['inbox', 'show', 'a', '--json'], { home });
-    const shown = JSON.parse(stdout) as {
-      results: { answer: string; kind: string; target: string }[];
-      forwards: unknown[];
-    }[];
-    expect(shown.map(({ results }) => results.map(({ answer, kind }) => [answer, kind]))).toEqual([
-      [
-        ['400', 'forward'],
-        ['200', 'retry'],
-      ],
-      [],
-    ]);
-    const target = `forward http://127.0.0.1:${port}`;
-    expect(shown[0]?.results[0]?.target).toBe(target);
-    expect(shown[0]?.forwards).toEqual([{ target, state: 'done', tries: 2, dueAt: null }]);
-    expect(stdout).not.toMatch(/password|\/hook/);
-    expect((await leads(['inbox', 'show', 'a'], { home })).stdout).toMatch(
-      new RegExp(`forward http://127.0.0.1:${port} +400 \\(.*\\) at 20`),
-    );
-  });
-
-  it('delivers what is dead as well, and it is done', async () => {
-    const { home, port, url } = await refusedOnce();
-    await giveUp(home, `forward ${url}`);
-    await startApp(answering(200), port);
-    const run = await leads(['inbox', 'retry', '--pending', '--to', url], { home });
-    expect(run).toMatchObject({ exitCode: 0, stderr: '1 lead delivered\n' });
-    expect(await idsWaiting(home, 'dead')).toEqual([]);
   });
 
   it('leaves a lead alone while a receiver sends it', async () => {
@@ -329,17 +273,6 @@ describe('leads inbox retry', () => {
       exitCode: 0,
       stderr: 'no lead waits for a target\n',
     });
-  });
-
-  it('says the same while a receiver leaves a target alone that is down', async () => {
-    const broken = await startApp(answering(503));
-    const clock = new FakeClock(Date.now());
-    const listener = await start(['--forward-to', broken.url, '--format', 'events'], { clock });
-    for (const id of ['a', 'b', 'c']) expect((await listener.post(`{"id":"${id}"}`)).status).toBe(200);
-    await until(() => listener.forwards().length >= 2);
-    const run = await leads(['inbox', 'retry', '--pending'], { home: listener.home, clock: systemClock });
-    expect(run.exitCode).toBe(7);
-    expect(run.stderr).toMatch(/^3 leads still wait: no receiver/);
   });
 
   it.each([

@@ -99,15 +99,6 @@ describe('leads stats', () => {
     expect(by).toEqual({ 'metadata.source': countBy(matching, ({ metadata }) => metadata.source) });
   });
 
-  it('counts by each of several fields', async () => {
-    const all = await exported();
-    const { by } = documentOf((await stats('--json', '--by', 'category,metadata.source')).stdout);
-    expect(by).toEqual({
-      category: countBy(all, ({ category }) => category),
-      'metadata.source': countBy(all, ({ metadata }) => metadata.source),
-    });
-  });
-
   it('sums what is beyond ten values as (other) in a table, and lists them all in JSON', async () => {
     const records = Array.from({ length: 12 }, (_, i) => ({ id: String(i), category: `category ${i}` }));
     const table = await counted(records, ['--by', 'category']);

@@ -5,11 +5,9 @@ import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads } from '../../support/run.ts';
 import { deliveryOf } from '../../inbox/support.ts';
-import { listenInEachTest } from '../listen/support.ts';
 
 const clock = new FakeClock();
 const minute = 60_000;
-const start = listenInEachTest();
 
 interface Document {
   readonly total: number;
@@ -89,26 +87,6 @@ describe('leads stats --inbox', () => {
     expect(await gapOf('--since', '65m', '--until', '30m')).toBe(30 * minute);
     expect(await gapOf('--since', '5m')).toBe(10 * minute);
     expect(await gapOf('--since', '50m', '--until', '15m')).toBe(45 * minute);
-  });
-
-  it('finds a drought that is longer than each of the windows that it is in', async () => {
-    const home = await filled();
-    const check = async (...window: string[]): Promise<[number, string]> => {
-      const { exitCode, stderr } = await stats(home, ...window, '--expect', 'gap<45m', '-q');
-      return [exitCode, stderr];
-    };
-    const said = 'warning: gap<45m does not hold: it is 50m 0s\n';
-    // Nothing came from 60 to 10 minutes ago.
-    expect(await check('--since', '65m', '--until', '35m')).toEqual([0, '']);
-    expect(await check('--since', '35m', '--until', '5m')).toEqual([7, said]);
-    expect(await check('--since', '30m', '--category', 'legal')).toEqual([
-      7,
-      'warning: gap<45m does not hold: it is 1h 50m\n',
-    ]);
-    // What was pulled is no receipt.
-    expect(await check('--since', '96m', '--until', '80m')).toEqual([0, '']);
-    expect(await check('--since', '96m', '--until', '70m')).toEqual([0, '']);
-    expect(await check('--since', '90m', '--until', '60m')).toEqual([0, '']);
   });
 
   it('says so where nothing came to be measured', async () => {
@@ -202,27 +180,6 @@ describe('leads stats --inbox', () => {
       ),
     ]);
     expect(stderr).toContain('note: 1 received lead has no createdAt that can be read, and so no delay');
-  });
-
-  it('reads the inbox of a receiver that goes on receiving', async () => {
-    const listener = await start([]);
-    const file = join(listener.home, 'data', 'inbox.db');
-    let sent = 0;
-    const sending = (async () => {
-      for (; sent < 15; sent += 1) await listener.post({ id: `l-${sent}`, category: 'solar' });
-    })();
-    for (let i = 0; i < 3; i += 1) {
-      const before = sent;
-      const run = await leads(['stats', '--inbox', file, '--json'], { clock: listener.clock });
-      expect(run.exitCode).toBe(0);
-      const { total, inbox } = JSON.parse(run.stdout) as Document;
-      expect(total).toBe(inbox['accepted']);
-      expect(total).toBeGreaterThanOrEqual(before);
-      expect(total).toBeLessThanOrEqual(sent + 1);
-    }
-    await sending;
-    const { document } = await stats(listener.home, '--json');
-    expect(document().total).toBe(15);
   });
 });
 
