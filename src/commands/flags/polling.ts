@@ -74,7 +74,9 @@ export async function outliveOutages<T>(
     } catch (error) {
       if (!isOutage(error, hasWorked) || signal.aborted) throw error;
       const why = error.message;
-      const waitMs = Math.max(everyMs, requestedWaitMs(error));
+      // The service asked for this wait (`Retry-After`); the client holds requests back as long, and no longer than its limit.
+      const requestedMs = error instanceof ComeBackError ? Math.min(error.waitMs, longestHoldMs) : 0;
+      const waitMs = Math.max(everyMs, requestedMs);
       const isLonger = waitMs > everyMs;
       const when = isLonger ? `in ${formatDuration(waitMs)}` : `every ${formatSeconds(everyMs)}`;
       if (outageSince === undefined || isLonger) messages.say(`${why}; trying again ${when}`);
@@ -84,11 +86,5 @@ export async function outliveOutages<T>(
   }
 }
 
-type OutageError = ServiceError | DataError;
-
-const isOutage = (error: unknown, hasWorked: boolean): error is OutageError =>
+const isOutage = (error: unknown, hasWorked: boolean): error is ServiceError | DataError =>
   error instanceof ServiceError || (hasWorked && error instanceof DataError);
-
-/** How long the service asked to wait (`Retry-After`); the client holds requests back as long, and no longer than its limit. */
-const requestedWaitMs = (error: OutageError): number =>
-  error instanceof ComeBackError ? Math.min(error.waitMs, longestHoldMs) : 0;
