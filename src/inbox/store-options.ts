@@ -8,6 +8,12 @@ export interface RedactDelivery {
   readonly headers: (delivery: Delivery) => Delivery['rawHeaders'];
 }
 
+/**
+ * How often a write looks whether a locked file is free, and how long work in several transactions pauses between two of them, so that
+ * others have their turn; in milliseconds.
+ */
+export const turnMs = 5;
+
 export const inMemory = ':memory:';
 
 export interface StoreOptions {

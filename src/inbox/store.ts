@@ -5,7 +5,7 @@ import { claim, claimLead, giveUp, makeDue, nextDueQuery, recordAttempts } from 
 import { bytesOf, numberOf, optionalNumber } from './sql/row.ts';
 import { sql, type Statement, type Work } from './sql/statement.ts';
 import { forwardsOf, storeLabels, targetCounts, undoneLeads } from './sql/waiting.ts';
-import type { StoreOptions } from './store-options.ts';
+import { type StoreOptions, turnMs } from './store-options.ts';
 import { type OpenedStore, WriteQueue } from './write-queue.ts';
 import type { Clock } from '../time/clock.ts';
 import { deliveries, leads } from './sql/deliveries.ts';
@@ -102,6 +102,7 @@ export async function openStore(driver: Driver, options: Omit<StoreOptions, 'loc
         const step = await writes.add(() => pruneSome(dialect, before, afterSeq));
         dropped += step.dropped;
         lastSeq = step.lastSeq;
+        if (lastSeq !== undefined) await options.clock.sleep(turnMs);
       }
       return dropped;
     },

@@ -5,7 +5,7 @@ import type { Driver, WriteFailure } from './driver.ts';
 import type { Arrival, RejectedDelivery, TakeResult } from './inbox.ts';
 import { sql, type Start, type Work } from './sql/statement.ts';
 import { loadStoredState, saveChanges } from './sql/store-batch.ts';
-import type { StoreOptions } from './store-options.ts';
+import { type StoreOptions, turnMs } from './store-options.ts';
 import type { StoredName } from './target-name.ts';
 
 /**
@@ -26,9 +26,8 @@ interface QueuedWrite {
   readonly deadline: number;
 }
 
-/** How long a write waits for another process that holds the database locked, and between two tries; in milliseconds. */
+/** How long a write waits for another process that holds the database locked, in milliseconds. */
 const lockWaitMs = 5000;
-const lockPollMs = 20;
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
@@ -118,7 +117,7 @@ export class WriteQueue {
     const waiting = writes.filter((write) => !isOverdue(write));
     this.#fail(writes.filter(isOverdue), failure);
     if (waiting.length === 0) return;
-    await clock.sleep(lockPollMs);
+    await clock.sleep(turnMs);
     await this.#commit(waiting);
   }
 

@@ -21,11 +21,12 @@ import {
 } from './row.ts';
 import { ask, type Query, raw, sql, toColumn, type Work } from './statement.ts';
 
-const prunedAtOnce = 500;
+const prunedAtOnce = 250;
 
 /**
- * Looks at some deliveries after the number `afterSeq`, so that a receiver never waits long, and drops those received before the time `before`; a lead that waits for
- * a target stays, as does every id. `lastSeq`: the last number that was looked at; undefined where `afterSeq` was the last.
+ * Looks at some deliveries after the number `afterSeq`, so that a receiver never waits long, and drops those received before the time
+ * `before`; a lead that waits for a target stays, as does every id. `lastSeq`: the last number that was looked at; undefined where no
+ * delivery follows.
  */
 export function* pruneSome(
   dialect: Dialect,
@@ -35,7 +36,7 @@ export function* pruneSome(
   const isDropped = sql`received_at < ${Math.ceil(before)} AND NOT EXISTS (
       SELECT 1 FROM @forwards AS f WHERE f.lead = batch.lead AND f.state = 'waiting')`;
   const [row] = yield* ask(
-    sql`SELECT MAX(seq) AS last_seq, ${dialect.list('seq', isDropped)} AS seqs
+    sql`SELECT COUNT(*) AS looked_at, MAX(seq) AS last_seq, ${dialect.list('seq', isDropped)} AS seqs
       FROM (SELECT seq, received_at, lead FROM @deliveries WHERE seq > ${afterSeq} ORDER BY seq LIMIT ${prunedAtOnce}) AS batch`,
   );
   const seqs = listIn(row?.['seqs']) as readonly number[];
@@ -46,7 +47,8 @@ export function* pruneSome(
     ];
   }
   yield* dropDeliveries(dialect, seqs);
-  return { dropped: seqs.length, lastSeq: optionalNumber(row?.['last_seq']) };
+  const isLast = numberOf(row?.['looked_at']) < prunedAtOnce;
+  return { dropped: seqs.length, lastSeq: isLast ? undefined : optionalNumber(row?.['last_seq']) };
 }
 
 /**

@@ -9,7 +9,7 @@ import { inMemory, type StoreOptions } from '../store-options.ts';
 import { FileHealth } from './file-health.ts';
 import { type Database, Statements } from './libsql.ts';
 import { openDatabase, openReadOnly } from './open-database.ts';
-import { notOverwritten, overwriteFile, shrink } from './overwrite-file.ts';
+import { cutOffFreePages, notOverwritten, overwriteFile } from './overwrite-file.ts';
 import { cannotOpen, cannotRead, cannotWrite, FileFault, isBusy, sqliteCode } from './sqlite-errors.ts';
 
 type Options = Pick<StoreOptions, 'location' | 'clock' | 'warn'>;
@@ -125,13 +125,15 @@ class SqliteDriver implements Driver {
     return { remains: await overwriteFile(this.#database, location, this.#options.clock), outOfReach };
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- what is thrown rejects
   async compact(): Promise<Problem | undefined> {
-    const failure = this.location === inMemory ? undefined : shrink(this.#database);
-    if (failure === undefined) return undefined;
-    const mayWorkLater = isBusy(failure) || sqliteCode(failure).startsWith('SQLITE_FULL');
-    if (!mayWorkLater) throw this.writeFailure(failure).error;
-    return notOverwritten(this.location, failure);
+    try {
+      if (this.location !== inMemory) await cutOffFreePages(this.#database, this.#options.clock);
+      return undefined;
+    } catch (error) {
+      const mayWorkLater = isBusy(error) || sqliteCode(error).startsWith('SQLITE_FULL');
+      if (!mayWorkLater) throw this.writeFailure(error).error;
+      return notOverwritten(this.location, error);
+    }
   }
 
   close(): Promise<void> {

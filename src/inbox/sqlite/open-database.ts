@@ -33,6 +33,8 @@ export async function openDatabase(
       accessSync(path, constants.W_OK);
       closeToOthers(path, statSync(path), 0o600);
     }
+    // Only an empty database takes this: `cutOffFreePages` needs it.
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     database.prepare('PRAGMA journal_mode = WAL').all([]);
     // An acknowledged lead must survive a power cut: every commit is synced, on macOS through the cache of the drive.
     database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');

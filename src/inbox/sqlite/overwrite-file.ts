@@ -1,15 +1,38 @@
 /**
- * Deleted data stays in free pages of the file and in its log. VACUUM rewrites the file without free pages, by way of a copy and the
+ * Deleted data stays in free pages of the file and in its log. To give their room back, free pages are cut off the end of the file. So
+ * that nothing of the data is left, VACUUM rewrites the file without free pages, by way of a copy and the
  * log, and a checkpoint that truncates empties the log; both fail as long as other processes use the file. A failure is returned.
  */
 import { dirname } from 'node:path';
 import type { Problem } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { StoreFault } from '../errors.ts';
-import { textOf } from '../sql/row.ts';
-import type { StoreOptions } from '../store-options.ts';
+import { numberOf, textOf } from '../sql/row.ts';
+import { type StoreOptions, turnMs } from '../store-options.ts';
 import type { Database } from './libsql.ts';
 import { faultOf, isBusy, isDamage, sqliteCode } from './sqlite-errors.ts';
+
+/** Some milliseconds of work, for which receivers wait. */
+const pagesAtOnce = 200;
+
+/** Moves pages of the end into free ones, and cuts the end off, in short transactions. Throws SQLite's errors. */
+export function cutOffFreePages(database: Database, clock: Pick<Clock, 'sleep'>): Promise<void> {
+  return withLockWait(database, async () => {
+    for (let free = countFreePages(database); free > 0;) {
+      database.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);
+      const stillFree = countFreePages(database);
+      // Another process may free pages meanwhile: they are left to the next time.
+      if (stillFree >= free) break;
+      free = stillFree;
+      if (free > 0) await clock.sleep(turnMs);
+    }
+    // Adding the log makes the file shorter. A passive checkpoint keeps no writer waiting, unlike that of `emptyLog`.
+    database.prepare('PRAGMA wal_checkpoint(PASSIVE)').all([]);
+  });
+}
+
+const countFreePages = (database: Database): number =>
+  numberOf(database.prepare('PRAGMA freelist_count').get([])?.['freelist_count']);
 
 /** Rewrites the file without free pages, and empties its log. Returns the error of the first that failed; undefined: both are done. */
 export function shrink(database: Database): unknown {
@@ -102,13 +125,9 @@ export function overwriteErased(database: Database, inbox: string, warn: StoreOp
   else if (!isBusy(failure)) warnOf(notOverwritten(inbox, failure));
 }
 
-/**
- * For how long it tries where other processes use the file, how long it pauses between two tries, and how long one try may wait for
- * a lock, which blocks the event loop; in milliseconds.
- */
+/** For how long it tries where other processes use the file, and how long it pauses between two tries; in milliseconds. */
 const waitMs = 10_000;
 const pauseMs = 50;
-const lockMs = 200;
 
 /**
  * Rewrites the file and empties its log, so that nothing that was deleted stays in either. Other processes that write wait meanwhile.
@@ -127,12 +146,21 @@ export async function overwriteFile(
       await clock.sleep(pauseMs);
     }
   };
-  database.prepare(`PRAGMA busy_timeout = ${lockMs}`).all([]);
-  try {
+  return withLockWait(database, async () => {
     const vacuumFailure = await repeatWhileBusy(() => vacuum(database));
     const logFailure = await repeatWhileBusy(() => emptyLog(database));
     const failure = vacuumFailure ?? logFailure;
     return failure === undefined ? undefined : notOverwritten(inbox, failure);
+  });
+}
+
+/** How long one statement may wait for a lock, which blocks the event loop; in milliseconds. */
+const lockMs = 200;
+
+async function withLockWait<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  database.prepare(`PRAGMA busy_timeout = ${lockMs}`).all([]);
+  try {
+    return await work();
   } finally {
     database.prepare('PRAGMA busy_timeout = 0').all([]);
   }

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/time/clock.ts';
 import { deliveryOf, freshDirectory } from '../../inbox/support.ts';
 import { leads } from '../../support/run.ts';
 
-it('says that the file is as large as before where it does not fit twice, and leaves the disk as it was', async ({
+it('gives room back in small steps, on a full disk and while a receiver has the inbox open', async ({
   skip,
 }) => {
   const directory = freshDirectory();
@@ -27,13 +27,14 @@ it('says that the file is as large as before where it does not fit twice, and le
   const other = new Libsql(path, { timeout: 1000 });
   other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
   other.close();
+  const sizeBefore = statSync(path).size;
   const { bavail, bsize } = statfsSync(directory);
   writeFileSync(join(directory, 'filler'), Buffer.alloc(bavail * bsize - 2_000_000));
-  const run = await leads(['inbox', 'prune', '--before', new Date(10).toISOString(), '--inbox', path]);
+  const run = await leads(['inbox', 'prune', '--before', new Date(50).toISOString(), '--inbox', path]);
   expect(run).toMatchObject({
     exitCode: 0,
-    stderr: expect.stringMatching(/10 deliveries dropped.*could not be rewritten: no space left/s) as unknown,
+    stderr: '50 deliveries dropped; the ids of their leads stay known\n',
   });
-  expect(statSync(`${path}-wal`).size).toBe(0);
+  expect(statSync(path).size).toBeLessThan(sizeBefore / 4);
   await receiver.checkWritable();
 });
