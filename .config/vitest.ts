@@ -15,7 +15,6 @@ const proofs = [
   'test/simulation/mutants.test.ts',
   'test/doctor/learn-*.test.ts',
   'test/service/{arrivals-and-probes,drawn-histories,sorted-lists,paginations}.test.ts',
-  'test/commands/export/lone-nights.test.ts',
   'test/commands/verify/every-fix.test.ts',
   'test/check/{broken-receivers,hostile-answers}.test.ts',
   'test/cli/{completion,files-of-others,github-action,little-memory,man-pages,no-telemetry,no-writable-home,stream-output,waiting}.test.ts',

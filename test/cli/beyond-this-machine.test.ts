@@ -72,14 +72,4 @@ describe('the real program', () => {
     expect(ended.stderr).toContain(`cannot reach https://${host}:${port} safely`);
     expect(ended.stderr).toContain('NODE_EXTRA_CA_CERTS');
   });
-
-  it('leaves out the proxy where NO_PROXY says so', async () => {
-    const before = throughProxy.length;
-    await run({
-      HTTPS_PROXY: `http://127.0.0.1:${proxyPort}`,
-      NO_PROXY: host,
-      NODE_EXTRA_CA_CERTS: authority.caPath,
-    });
-    expect(throughProxy).toHaveLength(before);
-  });
 });

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -92,18 +91,6 @@ describe('leads inspect', () => {
     await (await openInbox({ location, clock: systemClock })).close();
     const plain = await leads(['inspect', '--inbox', location, '--replay-to', 'http://receiver.example/']);
     expect([plain.exitCode, plain.stderr]).toEqual([2, expect.stringMatching(/plain HTTP/)]);
-  });
-
-  it('ends where its port is taken, or its inbox is damaged', async () => {
-    const home = freshHome();
-    const listener = await listen([...plain, '--token', 'secret'], { home });
-    const { port } = new URL(listener.url);
-    await expect(inspectProcess(['--port', port], home)).rejects.toThrow(/ended with [23]: [^]*--port/);
-    const damaged = join(home, 'damaged.db');
-    writeFileSync(damaged, 'no database'.repeat(1000));
-    await expect(inspectProcess(['--inbox', damaged], home)).rejects.toThrow(
-      /ended with 3: [^]*damaged[^]*hint:/,
-    );
   });
 
   it('says that its inbox was moved, and sends nothing of another one in its place', async () => {
@@ -204,16 +191,6 @@ describe('leads listen --inspect', () => {
     },
   );
 
-  it('shows an inbox of its own run', async () => {
-    const listener = await listen([...plain, '--no-verify', '--inspect']);
-    const page = await pageOf(listener);
-    await deliver(listener.url, { id: 'a' });
-    const { location } = await answerOf<WireInbox>(page.get('/api/inbox'));
-    expect((await answerOf<WirePage>(page.get('/api/deliveries'))).rows).toHaveLength(1);
-    expect(await listener.end('SIGINT')).toBe(0);
-    expect(existsSync(location)).toBe(true);
-  });
-
   it('goes on receiving when the page is killed, and says so', async () => {
     const listener = await listen([...plain, '--token', 'secret', '--inspect']);
     const [child = ''] = childrenOf(listener.child.pid);
@@ -266,23 +243,6 @@ describe('leads listen --inspect', () => {
     expect(await waiting()).toEqual([]);
     expect(await resultsOf()).toEqual([false, true]);
     expect((await deliver(listener.url, { id: 'a' }, 'hidden-1')).status).toBe(200);
-  });
-
-  it('gives up a replay that is under way when it ends', async () => {
-    const silent = createServer();
-    const { url: silentUrl, close } = await openServer(silent);
-    open.push(close);
-    const url = `${silentUrl}/`;
-    const home = freshHome();
-    const listener = await listen([...plain, '--token', 'secret'], { home });
-    await deliver(listener.url, { id: 'a' });
-    const page = await inspect(['--replay-to', url], home);
-    const client = await inspectClient(page.url);
-    const replay = client.post('/api/replays', { seq: 1, target: `forward ${url}` });
-    await once(silent, 'connection');
-    const ended = page.end('SIGINT');
-    expect(await answerOf<WireReplayed>(replay)).toMatchObject({ ok: false, answer: 'given up at the end' });
-    expect(await ended).toBe(0);
   });
 });
 

@@ -50,14 +50,6 @@ test('a request without a valid key is answered 401', async () => {
   await bare.body.dump();
 });
 
-test('cursor pages give every lead once, newest first', async () => {
-  await start();
-  const ids = await walk('/api/leads?limit=7', ({ body }) =>
-    body['nextCursor'] === null ? undefined : `/api/leads?limit=7&cursor=${body['nextCursor'] as string}`,
-  );
-  expect(ids).toEqual(all());
-});
-
 test('a cursor holds while new leads arrive', async () => {
   await start();
   const ids = await walk('/api/leads?limit=7', ({ body }) => {
@@ -67,55 +59,6 @@ test('a cursor holds while new leads arrive', async () => {
       : `/api/leads?limit=7&cursor=${body['nextCursor'] as string}`;
   });
   expect(ids).toEqual(all().slice(-60));
-});
-
-test('the body can name the next page by an absolute URL, or by a path', async () => {
-  for (const next of ['url', 'path'] as const) {
-    await start({ next });
-    const ids = await walk(
-      '/api/leads?limit=7&foo=bar',
-      ({ body }) => (body['next'] as string | null) ?? undefined,
-    );
-    expect(ids).toEqual(all());
-    if (next === 'url') await sandbox.close();
-  }
-});
-
-test('with has_more the last id is the cursor of the next page', async () => {
-  await start({ next: 'id', params: { cursor: 'starting_after' } });
-  const ids = await walk('/api/leads?limit=7', ({ body }) =>
-    body['has_more'] === true
-      ? `/api/leads?limit=7&starting_after=${(body['data'] as Lead[]).at(-1)?.id ?? ''}`
-      : undefined,
-  );
-  expect(ids).toEqual(all());
-});
-
-test('numbered pages and offsets carry a total', async () => {
-  await start({ pagination: 'page' });
-  const paged = await walk('/api/leads?limit=7&page=1', ({ body }) =>
-    Number(body['page']) * 7 < Number(body['total'])
-      ? `/api/leads?limit=7&page=${Number(body['page']) + 1}`
-      : undefined,
-  );
-  expect(paged).toEqual(all());
-  await sandbox.close();
-  await start({ pagination: 'offset' });
-  const offset = await walk('/api/leads?limit=7', ({ body }) =>
-    Number(body['offset']) + 7 < Number(body['total'])
-      ? `/api/leads?limit=7&offset=${Number(body['offset']) + 7}`
-      : undefined,
-  );
-  expect(offset).toEqual(all());
-});
-
-test('a Link header names the next page of a bare array', async () => {
-  await start({ pagination: 'link', envelope: 'none', order: 'oldest' });
-  const ids = await walk(
-    '/api/leads?limit=7',
-    ({ headers }) => /<(.*)>; rel="next"/.exec(String(headers['link']))?.[1],
-  );
-  expect(ids).toEqual(all().reverse());
 });
 
 test('without pagination all leads come at once, whatever the limit', async () => {

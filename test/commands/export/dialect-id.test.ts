@@ -151,24 +151,4 @@ describe('leads in wrappers', () => {
     expect((await run('list', '--limit', '1')).stdout).toMatch(/^ID +CREATED *\nu-00 /);
     expect((await run('show', 'u-03', '--json')).stdout).toContain('"own":"u-03"');
   });
-
-  it('are exported anew under a bookmark where only the wrappers hold their ids, and that is said', async () => {
-    wrap = ({ uuid: _id, createdAt }) => ({ _index: 'leads', _id, _source: { createdAt, own: _id } });
-    const file = join(home, 'out');
-    const argv = ['export', '-o', file, '--bookmark', join(home, 'b')];
-    failsFrom = 6;
-    expect((await run(...argv)).exitCode).toBe(4);
-    const other = await run(...argv, '--page-size', '3');
-    expect([other.exitCode, other.stderr]).toEqual([2, expect.stringMatching(/hint: .*out\.checkpoint/)]);
-    failsFrom = Infinity;
-    const { exitCode, stderr } = await run(...argv);
-    expect([exitCode, stderr]).toEqual([
-      0,
-      expect.stringMatching(/^note: .* discards 7 leads .*\n10 leads /),
-    ]);
-    expect(readFileSync(file, 'utf8').match(/"own":"[^"]+"/g)).toEqual(
-      uuids(0, 10).map((id) => `"own":"${id}"`),
-    );
-    expect(descriptorsOn(file)).toBe(0);
-  });
 });

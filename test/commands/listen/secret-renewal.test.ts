@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
@@ -86,29 +86,6 @@ it('keeps its secrets while a file is missing, empty or not what the scheme take
   await look(listener);
   await look(listener);
   expect(await statusWith(listener, 'token-two')).toBe(200);
-});
-
-it('never takes a file that is being written, and takes several files together', async () => {
-  const home = freshHome();
-  const [current, former] = [join(home, 'current'), join(home, 'former')];
-  writeFileSync(current, 'token-one');
-  writeFileSync(former, 'token-zero');
-  const listener = await listen(['--token-file', current, '--token-file', former]);
-  writeFileSync(current, 'token-two');
-  truncateSync(current, 6);
-  await look(listener);
-  writeFileSync(current, 'token-two');
-  await look(listener);
-  writeFileSync(former, 'token-one');
-  await look(listener);
-  expect([await statusWith(listener, 'token-zero'), await statusWith(listener, 'token-one')]).toEqual([
-    200, 200,
-  ]);
-  await look(listener);
-  const statuses = ['token-zero', 'token-one', 'token-two', 'token-'].map((token) =>
-    statusWith(listener, token),
-  );
-  expect(await Promise.all(statuses)).toEqual([401, 200, 200, 401]);
 });
 
 it('never reads stdin or a pipe again, beside a file that it does', async () => {

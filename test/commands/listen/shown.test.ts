@@ -107,16 +107,6 @@ describe('the messages of listen', () => {
 });
 
 describe('--backfill', () => {
-  it('says what to do where no key is given, and receives on', async () => {
-    const { home } = await start([]);
-    const env = { LEADS_BASE_URL: 'http://127.0.0.1:1' };
-    await leads(['config', 'set', 'api-key-command', '["false"]'], { env, home });
-    const listener = await start(['--backfill', '1d'], { env, home });
-    await until(() => listener.stderr.text().includes('backfill ended early'));
-    expect(listener.stderr.text()).toMatch(/api-key-command gave no key: exit 1; run 'false' by hand/);
-    expect((await listener.post({ id: 'a' })).status).toBe(200);
-  });
-
   it('needs an API key, and receives on when the service cannot be reached', async () => {
     const without = await leads(['listen', '--port', '0', '--token', 't', '--backfill', '1d']);
     expect(without.exitCode).toBe(3);
