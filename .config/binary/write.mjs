@@ -53,7 +53,7 @@ for (const [name, text] of Object.entries(partTexts)) await writeFile(partsFolde
 const output = `${outputFolder}leads${process.platform === 'win32' ? '.exe' : ''}`;
 const draft = `${partsFolder}${process.pid}.draft`;
 const config = {
-  main: `${partsFolder}leads.cjs`,
+  main: 'leads.cjs',
   output: draft,
   executable: node.program,
   disableExperimentalSEAWarning: true,
@@ -67,7 +67,8 @@ const config = {
 };
 await writeFile(`${partsFolder}config.json`, JSON.stringify(config));
 try {
-  await run(node.program, ['--build-sea', `${partsFolder}config.json`]);
+  // The file holds compiled code and the path of its source: with these, the same bytes are made everywhere.
+  await run(node.program, ['--random-seed=1', '--build-sea', 'config.json'], { cwd: partsFolder });
   // The signature of node is not valid for the changed file, and macOS starts no program without a signature.
   if (process.platform === 'darwin') await run('codesign', ['--force', '--sign', '-', draft]);
   await rename(draft, output);
