@@ -9,14 +9,14 @@ export interface OpenServer {
   readonly close: () => Promise<void>;
 }
 
-/** Listens on a free port of this machine. */
-export async function openServer(server: Server): Promise<OpenServer> {
+/** Listens on this machine, on a free port unless one is named. */
+export async function openServer(server: Server, onPort = 0): Promise<OpenServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(onPort, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { afterEach } from 'vitest';
+import { type OpenServer, openServer } from '../../support/open-server.ts';
 
 export interface Received {
   readonly method: string;
@@ -9,12 +10,8 @@ export interface Received {
   readonly body: Buffer;
 }
 
-export interface App {
-  readonly url: string;
+export interface App extends OpenServer {
   readonly received: Received[];
-  /** How many requests were being dealt with at the same time, at most. */
-  readonly atOnce: () => number;
-  close(): Promise<void>;
 }
 
 /** The app behind a receiver: `answer` decides what each request gets. */
@@ -23,32 +20,14 @@ export async function startApp(
   port = 0,
 ): Promise<App> {
   const received: Received[] = [];
-  let now = 0;
-  let most = 0;
-  const server = createServer((request: IncomingMessage, response) => {
-    now += 1;
-    most = Math.max(most, now);
-    response.on('close', () => (now -= 1));
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { method = '', url = '', rawHeaders } = request;
-      const one = { method, url, rawHeaders, body: Buffer.concat(chunks) };
-      received.push(one);
-      answer(one, response, received.length);
+  const server = createServer((request, response) => {
+    const { method = '', url = '', rawHeaders } = request;
+    void buffer(request).then((body) => {
+      const one = { method, url, rawHeaders, body };
+      answer(one, response, received.push(one));
     });
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received,
-    atOnce: () => most,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { ...(await openServer(server, port)), received };
 }
 
 /** `startApp` for a file of tests: every app is closed after its test. */

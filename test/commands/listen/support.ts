@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { request } from 'node:https';
 import { request as plainRequest } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterEach } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -118,30 +119,18 @@ function deliver(
     const sent =
       url.protocol === 'http:'
         ? plainRequest(url, options)
-        : request(url, { ...options, ca: authority(home) });
+        : request(url, { ...options, ca: readFileSync(findAuthority(home)) });
     sent.on('error', reject);
     sent.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8');
-        const isJson = response.headers['content-type'] === 'application/json';
-        resolve({
-          status: response.statusCode ?? 0,
-          text,
-          body: isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {},
-          headers: response.headers,
-        });
-      });
-      response.on('error', reject);
+      const { statusCode: status = 0, headers: answered } = response;
+      const isJson = answered['content-type'] === 'application/json';
+      text(response).then((body) => {
+        const record = isJson && body !== '' ? (JSON.parse(body) as Record<string, unknown>) : {};
+        resolve({ status, text: body, body: record, headers: answered });
+      }, reject);
     });
     sent.end(bytes);
   });
-}
-
-function authority(home: string): string {
-  const found = readFileSync(findAuthority(home), 'utf8');
-  return found;
 }
 
 /** Where the local authority is: one directory for this host's name. */

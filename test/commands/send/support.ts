@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/time/clock.ts';
 import { leads, type Run, type RunOptions } from '../../support/run.ts';
@@ -8,7 +9,6 @@ import { openServer } from '../../support/open-server.ts';
 export interface Received {
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
-  readonly at: number;
 }
 
 type Handle = (request: Received, response: ServerResponse, nth: number) => void;
@@ -20,12 +20,10 @@ export async function receiver(
 ) {
   const received: Received[] = [];
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const one = { headers: request.headers, body: Buffer.concat(chunks), at: performance.now() };
-      received.push(one);
-      handle(one, response, received.length);
+    const { headers } = request;
+    void buffer(request).then((body) => {
+      const one = { headers, body };
+      handle(one, response, received.push(one));
     });
   };
   const server: Server =
