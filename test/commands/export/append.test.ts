@@ -5,7 +5,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -110,16 +109,6 @@ describe('export -o FILE --bookmark', () => {
     expect(idsIn(file)).toEqual(['3']);
   });
 
-  it('knows the file by its length: a copy under another name is as good', async () => {
-    await toFile();
-    copyFileSync(file, `${file}.copy`);
-    rmSync(file);
-    renameSync(`${file}.copy`, join(home, 'moved'));
-    stored.push(lead('3'));
-    expect((await exported('-o', join(home, 'moved'))).exitCode).toBe(0);
-    expect(idsIn(join(home, 'moved'))).toEqual(['1', '2', '3']);
-  });
-
   it.each([
     [
       'a file that was there before',
@@ -221,15 +210,6 @@ describe('export -o FILE --bookmark', () => {
     ]);
   });
 
-  it('writes the header alone of a night without leads', async () => {
-    await exported('-o', table());
-    await exported('-o', table('empty.csv'));
-    expect(rowsIn(table('empty.csv'))).toEqual([header, '']);
-    stored.push(lead('3'));
-    expect((await exported('-o', table('empty.csv'))).exitCode).toBe(0);
-    expect(rowsIn(table('empty.csv'))).toEqual([header, '3,,,,,,T,', '']);
-  });
-
   it('has the bytes of an uninterrupted run where the nights before had other fields, or broke off', async () => {
     const whole = join(home, 'whole.csv');
     await exported('-o', table());
@@ -317,21 +297,6 @@ describe('export -o FILE --bookmark', () => {
     expect(left().sort()).toEqual(['all.leads', 'b']);
   });
 
-  it('refuses a file with a part of an increment whose partial file is gone', async () => {
-    await toFile();
-    const { size } = statSync(file);
-    stored.push(lead('3'), lead('4'));
-    await unpublished('-o', file);
-    truncateSync(file, size + 20);
-    const cut = readFileSync(file);
-    const { exitCode, stderr } = await toFile();
-    expect([exitCode, stderr]).toEqual([
-      2,
-      expect.stringContaining('hint: name another file, or use --replace'),
-    ]);
-    expect(readFileSync(file)).toEqual(cut);
-  });
-
   it.each([['all.leads.gz'], ['all.csv', '--fields', 'id,createdAt'], ['all.leads']])(
     'knows %s without a lead, whose bookmark could not be written',
     async (name, ...form) => {
@@ -374,11 +339,6 @@ describe('export -o FILE --bookmark', () => {
       expect(left().sort()).toEqual(['all.csv', 'b']);
     });
 
-    it('is begun where there is none', async () => {
-      expect((await exported('-o', table())).exitCode).toBe(0);
-      expect(rowsIn(table())).toEqual([header, '3,,,,,,T,', '']);
-    });
-
     it.each([[0], [1], [4], [Infinity]])(
       'is appended to where the bookmark knows it, also by a run that was killed after %j bytes',
       async (written) => {
@@ -405,25 +365,6 @@ describe('export -o FILE --bookmark', () => {
     expect(idsIn(file)).toEqual(['4']);
   });
 
-  it('does not append to a file that grew otherwise, when the partial file is gone', async () => {
-    await toFile();
-    stored.push(lead('3'));
-    await unpublished('-o', file);
-    writeFileSync(file, 'mine\n', { flag: 'a' });
-    const grown = readFileSync(file);
-    expect((await toFile()).exitCode).toBe(2);
-    expect(readFileSync(file)).toEqual(grown);
-  });
-
-  it('knows a table when the partial file is gone', async () => {
-    await exported('-o', table());
-    stored.push(lead('3', { city: 'Rome' }));
-    await unpublished('-o', table());
-    stored.push(lead('4'));
-    expect((await exported('-o', table())).exitCode).toBe(0);
-    expect(rowsIn(table()).map((row) => row.slice(0, 2))).toEqual(['id', '1,', '2,', '3,', '4,', '']);
-  });
-
   it.each([
     [['--format', 'json'], ['--format', 'json'], 'a JSON array ends'],
     [[], ['--gzip'], 'cannot append compressed ndjson to'],
@@ -435,22 +376,6 @@ describe('export -o FILE --bookmark', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain(why);
     expect(readFileSync(file)).toEqual(content);
-  });
-
-  it('continues by itself what a failed run left, and the next one is complete', async () => {
-    await toFile();
-    stored.push(lead('3'), lead('4'));
-    failsAt = '3';
-    const failed = await toFile();
-    expect(failed.exitCode).not.toBe(0);
-    expect(failed.stderr).toContain('run the same command again to continue');
-    expect(idsIn(file)).toEqual(['1', '2']);
-    failsAt = undefined;
-    const healed = await toFile();
-    expect(healed.exitCode).toBe(0);
-    expect(healed.stderr).toContain('1 of them from before');
-    expect(idsIn(file)).toEqual(['1', '2', '3', '4']);
-    expect(left().sort()).toEqual(['all.leads', 'b']);
   });
 
   /** Leads '3' and '4' are new; '3' is in the partial file, of which so many bytes are left. */
@@ -472,16 +397,6 @@ describe('export -o FILE --bookmark', () => {
     ]);
     expect(idsIn(file)).toEqual(['1', '2', '3', '4']);
     expect(left().sort()).toEqual(['all.leads', 'b']);
-  });
-
-  it('does not take the file of the night before for an increment whose partial file was cut', async () => {
-    await cutTo(5, '--replace');
-    const checkpoint = JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8')) as object;
-    // As after a walk that was complete, and brought as many bytes.
-    const finished = { ...checkpoint, position: null, bytes: statSync(file).size };
-    writeFileSync(`${file}.checkpoint`, JSON.stringify(finished));
-    expect((await toFile('--replace')).exitCode).toBe(0);
-    expect(idsIn(file)).toEqual(['3', '4']);
   });
 
   it.each([[[]], [['--format', 'csv']]])(
@@ -555,11 +470,6 @@ describe('export -o FILE --bookmark', () => {
     },
   );
 
-  it('refuses --replace with --follow, whose increment has no end at which to be read', async () => {
-    const { exitCode, stderr } = await toFile('--replace', '--follow');
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--replace')]);
-  });
-
   it('refuses one file for both', async () => {
     expect((await exported('-o', join(home, 'b'))).exitCode).toBe(2);
   });
@@ -592,38 +502,6 @@ describe('export -o FILE over what is there', () => {
     const again = await plain();
     expect(again.stderr).toContain(`discards ${String(size)} bytes of an interrupted export`);
     expect(again.stderr).toContain('--resume would have continued it');
-    expect(idsIn(file)).toEqual(['1', '2']);
-  });
-
-  it.each([[[]], [['--format', 'csv']]])(
-    '--resume does not take an old file for that of a complete walk whose partial file is gone: %j',
-    async (form) => {
-      await plain(...form);
-      stored.push(lead('3'));
-      failsAt = '2';
-      await plain(...form);
-      failsAt = undefined;
-      const checkpoint = JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8')) as { bytes: number };
-      // As after a walk that was complete.
-      const finished = { ...checkpoint, position: null, bytes: checkpoint.bytes + 100 };
-      writeFileSync(`${file}.checkpoint`, JSON.stringify(finished));
-      rmSync(`${file}.partial`);
-      const resumed = await plain('--resume', ...form);
-      expect([resumed.exitCode, resumed.stderr]).toEqual([0, expect.stringContaining('note: ')]);
-      expect(readFileSync(file, 'utf8').match(/(?<=^|:")[1-4](?="?,)/gm)).toEqual(['1', '2', '3']);
-    },
-  );
-
-  it('--resume starts over, and says so, where the partial file was cut', async () => {
-    failsAt = '1';
-    await plain();
-    failsAt = undefined;
-    truncateSync(`${file}.partial`, 5);
-    const { exitCode, stderr } = await plain('--resume');
-    expect([exitCode, stderr]).toEqual([
-      0,
-      expect.stringContaining('shorter than its checkpoint says, and this starts over'),
-    ]);
     expect(idsIn(file)).toEqual(['1', '2']);
   });
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -231,70 +231,18 @@ describe('export --follow', () => {
 });
 
 describe('export -o that was killed after its walk', () => {
-  const killed = async (args: readonly string[], left: readonly string[]): Promise<string> => {
-    const home = freshHome();
-    const file = join(home, 'out');
-    const walked = await leads(['export', '-o', join(home, 'whole'), ...args], { env: env() });
-    expect(walked.exitCode).toBe(0);
-    const partial = (await leads(['export'], { env: env() })).stdout;
-    const of = {
-      ...{
-        service: `${service.url}/`,
-        path: null,
-        status: null,
-        categories: [],
-        where: [],
-        'api.id': null,
-        'api.item': null,
-        since: null,
-        until: null,
-      },
-      ...{
-        format: args[1] ?? 'ndjson',
-        fields: null,
-        gzip: false,
-        limit: null,
-        pageSize: null,
-        bookmark: false,
-        escape: true,
-        bom: false,
-        delimiter: null,
-      },
-    };
-    const counts = { leads: 250, duplicates: 0, withoutId: 0, retries: 0, leftOut: [] };
-    const checkpoint = {
-      version: 1,
-      startedAt: 0,
-      of,
-      position: null,
-      bytes: partial.length,
-      counts,
-      bookmark: null,
-      appendTo: null,
-    };
-    const whole = readFileSync(join(home, 'whole'));
-    const sha256 = createHash('sha256').update(whole).digest('hex');
-    const becomes = { bytes: whole.length, sha256 };
-    const isDrawn = args.length > 0 && !left.includes('partial');
-    const written = { ...checkpoint, bytes: Buffer.byteLength(partial), ...(isDrawn && { becomes }) };
-    writeFileSync(`${file}.checkpoint`, JSON.stringify(written));
-    if (left.includes('partial')) writeFileSync(`${file}.partial`, partial);
-    else writeFileSync(file, whole);
+  it.each(['csv', 'json'])('gets its name, asking nothing again: %s', async (format) => {
+    const { home, file, run } = exporting(service.url, '--format', format);
+    mkdirSync(`${file}.drawn`);
+    expect((await run()).exitCode).toBe(8);
+    rmdirSync(`${file}.drawn`);
     const before = service.requests();
-    const { exitCode, stderr } = await leads(['export', '-o', file, '--resume', ...args], { env: env() });
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect((await run('--resume')).exitCode).toBe(0);
     expect(service.requests()).toBe(before);
-    expect(readFileSync(file, 'utf8')).toBe(readFileSync(join(home, 'whole'), 'utf8'));
-    return readdirSync(home).sort().join(' ');
-  };
-
-  it.each([[[]], [['--format', 'csv']], [['--format', 'json']]])(
-    'gets its name, asking nothing again: %j',
-    async (args) => {
-      expect(await killed(args, ['partial'])).toBe('out whole');
-      expect(await killed(args, [])).toBe('out whole');
-    },
-  );
+    const { stdout } = await leads(['export', '--format', format], { env: env() });
+    expect(readFileSync(file, 'utf8')).toBe(stdout);
+    expect(readdirSync(home)).toEqual(['out']);
+  });
 
   it('is believed only beside its output, and of the same export', async () => {
     const file = join(freshHome(), 'out');
