@@ -111,15 +111,6 @@ describe('a list that is read by windows of time', () => {
     expect(windows.every((path) => /max_time=\d{10}$/.test(path))).toBe(true);
   });
 
-  it('is complete where one full page is everything', async () => {
-    const leads = leadsOf(50, 1);
-    await open(before(leads, 'until', false), 50);
-    expect(await walk(service)).toMatchObject({
-      ids: idsOf(leads),
-      completion: { evidence: 'nothing-behind' },
-    });
-  });
-
   it('is unproven at a full answer of one time', async () => {
     const leads = leadsOf(300, 0.01);
     await open(

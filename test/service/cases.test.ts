@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads, type Run } from '../support/run.ts';
-import { type CaseService, startCaseService, startTlsService } from './cases/case-service.ts';
+import { type CaseService, startCaseService } from './cases/case-service.ts';
 import { type Outcome, type PullCase, pullCases } from './cases/pull-cases.ts';
 
 const open: (() => Promise<void>)[] = [];
@@ -18,10 +18,7 @@ interface Place {
   readonly clock: FakeClock;
 }
 
-async function placeFor(
-  { url, authority }: Pick<CaseService, 'url'> & Partial<CaseService>,
-  clock: FakeClock,
-): Promise<Place> {
+async function placeFor({ url, authority }: CaseService, clock: FakeClock): Promise<Place> {
   const home = freshHome();
   const env = { LEADS_API_KEY: 'a-key-of-a-test', LEADS_BASE_URL: url };
   if (authority === undefined) return { home, env, clock };
@@ -67,19 +64,8 @@ async function expectHealing(place: Place, service: CaseService, healthyLines: n
   ]);
 }
 
-async function tryTls({ tls, expect: expected }: PullCase): Promise<void> {
-  if (tls === undefined) return;
-  const service = await startTlsService(tls);
-  open.push(() => service.close());
-  // The certificate is checked by the real time.
-  const place = await placeFor(service, new FakeClock(Date.now(), { hasty: true }));
-  for (const command of ['export', 'list'])
-    expect(faultsOf(await run(place, [command]), expected)).toEqual([]);
-}
-
 async function tryCase(tried: PullCase): Promise<void> {
   const { service: description, expect: expected, or, then } = tried;
-  if (description === undefined) return tryTls(tried);
   const clock = new FakeClock(Date.now(), { hasty: true });
   const service = await startCaseService(description, clock);
   open.push(() => service.close());

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { LeadsError } from '../../src/errors.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freePort } from '../support/free-port.ts';
@@ -33,12 +33,6 @@ const bodies: readonly {
     says: 'the service answered 200 with an error: the plan has ended (gone)',
   },
   {
-    name: 'an error with status 200 beside an empty list is no empty list',
-    body: '{"error":"plan","message":"the contract has ended","data":[]}',
-    expected: { code: 'invalid_data', requests: 1 },
-    says: 'the service answered 200 with an error: the contract has ended (plan)',
-  },
-  {
     name: 'a limit that is told with status 200 is waited for',
     body: '{"error":"quota","message":"the plan has ended","data":[]}',
     expected: { code: 'service_unavailable', status: 200, requests: 3 },
@@ -55,19 +49,6 @@ const bodies: readonly {
     body: '{"code":40105,"message":"access token expired","data":{}}',
     expected: { code: 'key_refused', status: 200, requests: 1 },
     says: 'the service refused the API key (200): access token expired (40105)',
-  },
-  {
-    name: 'a limit that is told in plain text with status 200 is waited for',
-    body: 'Too many requests',
-    headers: { 'content-type': 'text/plain' },
-    expected: { code: 'service_unavailable', requests: 3 },
-    says: 'the service limits the rate (200): Too many requests',
-  },
-  {
-    name: 'a failure that is a JSON string with status 200 is told',
-    body: '"no permission to read leads"',
-    expected: { code: 'invalid_data', requests: 1 },
-    says: 'the service answered 200 with an error: no permission to read leads',
   },
   {
     name: 'a check for bots that answers 200 is no answer of the service',
@@ -93,20 +74,6 @@ it.each(bodies)('$name', async ({ body, headers, expected, says }) => {
   });
   expect(failure).toMatchObject(expected);
   expect(failure.message).toContain(says);
-});
-
-describe('a 403 that limits the rate', () => {
-  it.each([
-    ['by a Retry-After', { 'retry-after': '1' }, ''],
-    ['by the requests that remain', { 'x-ratelimit-remaining': '0' }, ''],
-    ['by its message', {}, '{"message":"API rate limit exceeded"}'],
-  ])('is tried again, and no refusal of the key: %s', async (_, headers, body) => {
-    const failure = await failing((_request, response) => {
-      response.writeHead(403, headers).end(body);
-    });
-    expect(failure).toMatchObject({ code: 'service_unavailable', status: 403, requests: 3 });
-    expect(failure.message).toContain('the service limits the rate (403)');
-  });
 });
 
 it.each(['Ünknown', 'Ünknown!'])(

@@ -27,19 +27,8 @@ const refuse = (response: ServerResponse, status: number): unknown =>
   response.writeHead(status).end('{"error":"invalid","message":"no"}').statusCode;
 
 const all = 243;
-const accepting = { acceptUnproven: () => undefined };
 
 describe('the probes', () => {
-  it('are four requests, and find that a service does not page', async () => {
-    for (const count of [1, 2, 3, 37, 237]) {
-      const { requests, completion } = await walked(() => ({ leads: leads(0, count) }), {}, accepting);
-      expect(completion).toMatchObject(
-        count < 5 ? { evidence: 'few' } : { reason: { kind: 'page-may-be-cut' } },
-      );
-      expect(requests.length).toBeLessThanOrEqual(5);
-    }
-  });
-
   it('ask for one lead alone where an offset is rejected and the page is full', async () => {
     const strict =
       (isLimited: boolean): Reply =>
@@ -51,20 +40,6 @@ describe('the probes', () => {
     for (const isLimited of [true, false]) await expect(walked(strict(isLimited))).rejects.toThrow(mayBeCut);
   });
 
-  it.each([10, 20, 25, 50, 100, 200, 250, 500, 1000])(
-    'leave it unproven where limit is honoured and no position, at %d leads',
-    async (cap) => {
-      const limited: Reply = ({ query }) => ({
-        leads: leads(0, Math.min(cap, numberIn(query, 'limit', cap))),
-      });
-      await expect(walked(limited)).rejects.toThrow(mayBeCut);
-      expect((await walked(limited, { pagination: 'none' })).completion).toEqual({
-        kind: 'complete',
-        evidence: 'affirmed',
-      });
-    },
-  );
-
   it.each(['limit', 'per_page', 'pageSize'])(
     'leave it unproven where every position is ignored and %s shows that the page is full',
     async (name) => {
@@ -72,11 +47,6 @@ describe('the probes', () => {
       await expect(walked(shown)).rejects.toThrow(mayBeCut);
     },
   );
-
-  it('take another number of leads for everything there', async () => {
-    const { completion } = await walked(({ query }) => leads(0, Math.min(37, numberIn(query, 'limit', 37))));
-    expect(completion).toEqual({ kind: 'complete', evidence: 'not-paged' });
-  });
 });
 
 /** Pages of 50 by number, out of 243; `also` beside them. */
@@ -240,22 +210,6 @@ describe('evidence to the contrary leaves a walk unproven:', () => {
 
 describe('an end that is one is no failure:', () => {
   const ends: readonly { readonly name: string; readonly reply: Reply }[] = [
-    {
-      name: 'the last page repeats its cursor and is empty',
-      reply: ({ query }) => {
-        const at = Number(query.get('after')?.slice(1) ?? 0);
-        const to = Math.min(at + 50, all);
-        return { data: leads(at, to), paging: { cursors: { after: `c${to}` } } };
-      },
-    },
-    {
-      name: 'a bookmark stands on every page',
-      reply: ({ query }) => {
-        const at = Number(query.get('bookmark')?.slice(1) ?? 0);
-        const to = Math.min(at + 50, all);
-        return { docs: undefined, data: leads(at, to), bookmark: `b${to}` };
-      },
-    },
     ...[0, '0', -1, ''].map((marker) => ({
       name: `the end marker ${JSON.stringify(marker)}`,
       reply: paged((page, last) => ({ next_page: last ? marker : page + 1 })),

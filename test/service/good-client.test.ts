@@ -27,16 +27,6 @@ const after = (statuses: readonly number[], headers: Record<string, string> = {}
 };
 
 describe('the wrong one of http:// and https:// is told as that', () => {
-  it('where the server speaks plain HTTP', async () => {
-    const { server } = await answering((_, response) => sendJson(response, []));
-    const service = await openedAt(server.url.replace('http:', 'https:'));
-    expect(await failureOf(service)).toMatchObject({
-      code: 'service_unavailable',
-      message: `cannot reach ${server.url.replace('http:', 'https:')}: the server speaks plain HTTP`,
-      hint: `use ${server.url}`,
-    });
-  });
-
   it('where it may speak HTTPS', async () => {
     const receiver = await startReceiver({
       tls: await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-tls-')), { now: Date.now }),
@@ -238,18 +228,6 @@ describe('Retry-After', () => {
     expect(gate.waitMs).toBe(24 * 3_600_000);
   });
 
-  it('is waited for, whoever sets the time forward meanwhile', async () => {
-    const clock = new FakeClock(now, { hasty: true });
-    const { service } = await answering(
-      (request, response, nth) => {
-        if (nth === 0) clock.set(3_600_000);
-        after([503])(request, response, nth);
-      },
-      { clock },
-    );
-    expect((await walk(service)).ids).toEqual(['a']);
-  });
-
   it.each(['40', 'Thu, 15 Jan 2026 12:00:40 GMT'])('%s is never undercut', async (value) => {
     const clock = new FakeClock(now, { hasty: true });
     const { service } = await answering(
@@ -374,16 +352,6 @@ describe('the key', () => {
     expect(
       `${failure.message} ${failure.hint ?? ''} ${failure.requestId ?? ''} ${service.said()}`,
     ).not.toContain(key);
-  });
-
-  it('is sent as a Bearer token', async () => {
-    const headers: Record<string, unknown>[] = [];
-    const { service } = await answering((request, response) => {
-      headers.push(request.headers);
-      sendJson(response, []);
-    });
-    await walk(service);
-    expect(headers[0]).toMatchObject({ authorization: 'Bearer sandbox-key', accept: 'application/json' });
   });
 });
 

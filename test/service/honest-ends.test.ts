@@ -137,15 +137,6 @@ describe('has_more: true on an empty page', () => {
     });
     expect([ids, end]).toEqual([27, 'explicit-end']);
   });
-
-  it('is asked once more where its next_offset goes on for ever', async () => {
-    const { end, requests } = await endOf(({ query }) => {
-      const offset = Number(query.get('offset') ?? 0);
-      return { data: leads(offset, Math.min(offset + 25, 60)), has_more: true, next_offset: offset + 25 };
-    });
-    expect(end).toContain('says that there is more, and sends no further lead');
-    expect(requests.length).toBeLessThan(10);
-  });
 });
 
 describe('a next page that is named on every page, for ever', () => {

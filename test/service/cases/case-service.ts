@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { FakeClock } from '../../support/clock.ts';
@@ -13,7 +12,7 @@ interface Replacement {
   readonly from?: number;
   readonly status: number;
   readonly body: unknown;
-  /** `{unix}` and `{unix-ms}` stand for the end of the window. */
+  /** `{unix}` stands for the end of the window. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The first time only. */
   readonly once?: boolean;
@@ -36,8 +35,6 @@ export interface ServiceDescription {
   /** The lead of that number has NaN for a number. */
   readonly corrupt?: number;
 }
-
-export type TlsKind = 'expired' | 'other host' | 'TLS 1.1 only' | 'HTTP/2 only';
 
 export interface CaseService {
   readonly url: string;
@@ -101,7 +98,7 @@ function sendReplacement(
 ): void {
   const filled = Object.entries(headers).map(([name, value]): readonly [string, string] => [
     name,
-    value.replace('{unix}', String(Math.ceil(windowEnd / 1000))).replace('{unix-ms}', String(windowEnd)),
+    value.replace('{unix}', String(Math.ceil(windowEnd / 1000))),
   ]);
   const isText = typeof body === 'string';
   const type = isText ? 'text/plain' : 'application/json';
@@ -163,21 +160,6 @@ function sendPage(
     'next url': `"next":${hasMore ? `"http://${(request.headers.host ?? '').replace(/:\d+$/, '')}/api/leads?page=${page + 1}"` : null}`,
   }[style];
   send(200, `{"data":${recordsFrom((page - 1) * size)},${next}}`);
-}
-
-/** A server of which no client of ours gets an answer. */
-export async function startTlsService(kind: TlsKind): Promise<Pick<CaseService, 'url' | 'close'>> {
-  const year = 365 * 86_400_000;
-  const host = kind === 'other host' ? 'other.example' : 'localhost';
-  const { cert, key } = certificateFor([host], Date.now() - (kind === 'expired' ? 5 * year : 0));
-  const answer = (_: unknown, response: { end(text: string): unknown }): void => void response.end('[]');
-  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-  const server =
-    kind === 'HTTP/2 only'
-      ? createSecureServer({ cert, key, allowHTTP1: false }, answer)
-      : createHttps({ cert, key, ...(kind === 'TLS 1.1 only' ? old : {}) }, answer);
-  server.on('tlsClientError', () => undefined);
-  return listening(server, 'https');
 }
 
 async function listening(server: Server, scheme: string): Promise<Pick<CaseService, 'url' | 'close'>> {
