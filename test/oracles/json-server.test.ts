@@ -3,5 +3,4 @@ import { vi } from 'vitest';
 
 vi.mock(import('../support/json-server.ts'), () => import('./real-json-server.ts'));
 
-await import('../service/json-server.test.ts');
 await import('../doctor/learn-json-server.test.ts');

@@ -4,8 +4,8 @@ import { notYet } from './not-yet.ts';
 import type { Row } from './row.ts';
 import { learntRuns, wrongOf } from './runs.ts';
 
-// Those with counts of their own are about long walks, those with settings about these.
-const rows = allRows.filter(({ counts, settings, isVariant }) => !(isVariant ?? counts ?? settings));
+// Those with settings are about these.
+const rows = allRows.filter(({ settings, isVariant }) => !(isVariant ?? settings));
 
 /** All three for each row would take three times as long. */
 const few = (row: Row): number => [3, 13, 1][rows.indexOf(row) % 3] ?? 3;

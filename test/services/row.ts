@@ -75,8 +75,6 @@ export interface Row {
   readonly invisible?: string;
   /** Differs from the row before in a name alone: what `doctor` makes of it is the same. */
   readonly isVariant?: boolean;
-  /** How many leads there are, where the usual counts would not show it. */
-  readonly counts?: readonly number[];
   /** Most leads of an answer; all of them where it is not set. */
   readonly cap?: number;
   /** Leads of an answer where no size is asked for; as many as the cap says. */

@@ -107,7 +107,6 @@ export const cursorRows: readonly Row[] = [
       return { body: dated.filter(({ createdAt }) => createdAt <= until).slice(0, 60) };
     },
   }),
-  everything('until a time, inclusive', { cap: 60, way: untilTime('until', true) }),
   everything('until a time, limit', { cap: 100, usual: 50, size: ['limit'], way: untilTime('until', false) }),
   everything('created_before a time', { cap: 75, way: untilTime('created_before', false) }),
   caution('until a time, all of one time', {

@@ -152,29 +152,4 @@ export const numberRows: readonly Row[] = [
       return { body: { leads: [...pinned, ...others.slice((number - 1) * 25, number * 25)], page: number } };
     },
   }),
-  ...(['in front', 'behind', 'far in front'] as const).flatMap((where) => repeating(where)),
 ];
-
-/** Each page has its own 25 leads and three of the page before. */
-function repeating(where: 'in front' | 'behind' | 'far in front'): Row[] {
-  const ways: Readonly<Record<string, (offset: number, total: number) => object>> = {
-    offset: (offset, total) => ({ offset, limit: 25, total }),
-    next_offset: (offset, total) => ({ next_offset: offset + 25 < total ? offset + 25 : null }),
-    next: (offset, total) => ({ next: offset + 25 < total ? `/api/leads?offset=${offset + 25}` : null }),
-    page: (offset) => ({ page: offset / 25 + 1 }),
-    nothing: () => ({}),
-  };
-  return Object.entries(ways).map(([said, members]) =>
-    speaksAgainst(`three leads of the page before ${where}, ${said} said`, {
-      ...{ cap: 28, counts: [90, 2025] },
-      answer({ query, list }) {
-        const at = query.has('page') ? (numberIn(query, 'page', 1) - 1) * 25 : numberIn(query, 'offset', 0);
-        const from = Math.max(0, at - (where === 'far in front' ? 25 : 3));
-        const others = list.slice(from, Math.min(from + 3, at));
-        const own = list.slice(at, at + 25);
-        const leads = where === 'behind' ? [...own, ...others] : [...others, ...own];
-        return { body: { leads, ...members(at, list.length) } };
-      },
-    }),
-  );
-}

@@ -284,6 +284,9 @@ export const vendorRows: readonly Row[] = [
     ...{ cap: 250, usual: 50, size: ['limit'], way: byCursor('page_info') },
     headers: (page) => linkTo(behind(page, 'page_info')),
   }),
+  caution('Feathers', { cap: 25, usual: 10, size: ['$limit'], way: byOffset('$skip') }, (page) => ({
+    ...{ total: page.total, limit: page.size, skip: page.start, data: page.leads },
+  })),
   everything('Jira', { cap: 100, usual: 50, size: ['maxResults'], way: byOffset('startAt') }, (page) => ({
     ...{ startAt: page.start, maxResults: page.size, total: page.total, issues: page.leads },
   })),
