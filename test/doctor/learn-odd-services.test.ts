@@ -44,27 +44,6 @@ describe('doctor --learn', () => {
     expect(ids).toHaveLength(130);
   });
 
-  it('finds page numbers and offsets of a service that says only that there is more', async () => {
-    const byPage = await serving((query) => {
-      const { data, isMore } = paged(query);
-      return { data, has_more: isMore };
-    });
-    const byOffset = await serving((query) => {
-      const [size, at] = [Math.min(100, Number(query.get('limit') ?? 20)), Number(query.get('offset') ?? 0)];
-      return { data: all.slice(at, at + size), has_more: at + size < all.length };
-    });
-    for (const [service, style] of [
-      [byPage, 'page'],
-      [byOffset, 'offset'],
-    ] as const) {
-      const found = await diagnose({ url: service.url }, '--learn');
-      expect(service.requests.length).toBeLessThanOrEqual(25);
-      expect(found.learnt('pagination')).toBe(style);
-      expect(await exportedIds({ url: service.url }, found.home)).toHaveLength(130);
-      await service.close();
-    }
-  });
-
   it('does not send a category any more that the service answers without the leads of it', async () => {
     const service = await serving((query) => {
       const number = query.get('category');

@@ -26,10 +26,6 @@ const leadsOf = (count: number): Lead[] =>
 const numberIn = (query: URLSearchParams, name: string, otherwise: number): number =>
   Number(query.get(name) ?? otherwise);
 const newestFirst = (leads: readonly Lead[]): Lead[] => leads.toReversed();
-const ofCategory = (leads: readonly Lead[], query: URLSearchParams): readonly Lead[] => {
-  const wanted = query.get('category');
-  return wanted === null ? leads : leads.filter(({ category }) => category === wanted);
-};
 const dayOf = (time: string | null): number => Date.parse(`${(time ?? '').slice(0, 10)}T00:00:00Z`);
 
 const pageOf = (leads: readonly Lead[], query: URLSearchParams, start: number) => ({
@@ -38,16 +34,6 @@ const pageOf = (leads: readonly Lead[], query: URLSearchParams, start: number) =
 
 /** Services that filter, each as a function of the leads that it holds. How services page is in `test/services/`. */
 const services: readonly ListingService[] = [
-  {
-    name: 'all at once, with a filter by category',
-    isLone: true,
-    answer: (leads, query) => ({ data: ofCategory(leads, query) }),
-  },
-  {
-    isLone: true,
-    name: 'the newest 100 alone, with a filter by category before the cut',
-    answer: (leads, query) => ({ data: ofCategory(newestFirst(leads), query).slice(0, 100) }),
-  },
   {
     name: 'a date filter that also brings archived leads',
     isLone: true,
