@@ -4,13 +4,11 @@ import type { Algorithm } from '../../../src/webhook/scheme-options.ts';
 import { ConfigError, describe } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { signatureOf } from '../../../src/webhook/crypto/signature.ts';
-import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/read-key.ts';
 
 const ed = generateKeyPairSync('ed25519');
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const spki = (key: KeyObject) => key.export({ type: 'spki', format: 'der' });
-const pem = (key: KeyObject) => String(key.export({ type: 'spki', format: 'pem' }));
 const pkcs8 = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'der' });
 const rawOf = (key: KeyObject, ...names: readonly ('x' | 'y' | 'd')[]) =>
   Buffer.concat(names.map((name) => Buffer.from(key.export({ format: 'jwk' })[name] ?? '', 'base64url')));
@@ -44,15 +42,6 @@ test.each<[string, Buffer, Algorithm, KeyObject]>([
     `${base64.slice(0, 20)}\n  ${base64.slice(20)}\n`,
   ]) {
     expect(spki(read(text, algorithm).material), text).toEqual(spki(key));
-  }
-});
-
-test('every character of base64 and base64url is read', () => {
-  for (let seed = 0; seed < 40; seed += 1) {
-    const { publicKey } = generateKeyPairSync('ed25519');
-    for (const form of ['base64', 'base64url'] as const) {
-      expect(spki(read(rawOf(publicKey, 'x').toString(form), 'ed25519').material)).toEqual(spki(publicKey));
-    }
   }
 });
 
@@ -103,24 +92,3 @@ test('a key of another algorithm is named, and what is needed', () => {
     expect(hint).toContain(needed);
   }
 });
-
-test.each([
-  ['ed25519', 'a shared secret'],
-  ['ed25519', pem(ec.publicKey)],
-  ['rsa-v1_5-sha256', pem(ed.publicKey)],
-  ['hmac-sha256', pem(ed.publicKey)],
-  ['ecdsa-p256-sha256-der', rawOf(ed.publicKey, 'x').toString('hex')],
-] as const)(
-  'a key that does not fit %s is a configuration error that does not quote it',
-  (algorithm, key) => {
-    const scheme = schemeNamed('custom', { signatureHeader: 'X-Sig', algorithm });
-    let thrown: unknown;
-    try {
-      scheme.key(new Secret(key));
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown).toBeInstanceOf(ConfigError);
-    expect(String(thrown)).not.toContain(key.slice(0, 12));
-  },
-);

@@ -17,22 +17,6 @@ const take = (options: SchemeOptions, headers: Headers, secret = 's3cret') => {
   return verify(delivered(headers), scheme, [scheme.key(new Secret(secret))], now);
 };
 
-test.each([
-  [{ timestampPrefix: 't=', prefix: 'v1=' }, `t=${seconds},v1=${hex(`${seconds}.${text}`)}`],
-  [{ timestampPrefix: 't=', prefix: 'v1=' }, `v1=${hex(`${seconds}.${text}`)}, t=${seconds}`],
-  [
-    { timestampPrefix: 'ts=', prefix: 'h1=', separator: ';', signedContent: '{timestamp}:{body}' },
-    `ts=${seconds};h1=${hex(`${seconds}:${text}`)}`,
-  ],
-  [
-    { timestampPrefix: 't=', prefix: 's=', timestampFormat: 'milliseconds' as const },
-    `t=${now},s=${hex(`${now}.${text}`)}`,
-  ],
-])('time and signature in one header: %j', (options, value) => {
-  expect(take(options, [['x-sig', value]])).toMatchObject({ ok: true, timestamp: now });
-  expect(take(options, [['x-sig', value.replace(/[\d]+/, '1768478401')]]).ok).toBe(false);
-});
-
 test('signatures in a list: one that cannot be read, or is another, does not spoil the one that matches', () => {
   const options = { separator: ',', prefix: 'sha256=' };
   const good = `sha256=${hex(text)}`;
@@ -65,17 +49,4 @@ test('a header that comes several times is taken only where the scheme says so',
     ['x-time', seconds],
   ];
   expect(take(timed, twice)).toMatchObject({ reason: 'repeated_credential' });
-});
-
-test('hex is read in any case, and nothing that is no hex', () => {
-  const mac = hex(text);
-  const mixed = mac.replace(/^[^a-f]*[a-f]/, (start) => start.toUpperCase());
-  for (const encoding of ['hex', 'hex-upper'] as const) {
-    for (const sent of [mac, mac.toUpperCase(), mixed]) {
-      expect(take({ encoding }, [['x-sig', sent]])).toMatchObject({ ok: true });
-    }
-    for (const sent of [`${mac}g`, `${mac}0`, mac.replace(/.$/, 'g'), ` ${mac.slice(1)}`]) {
-      expect(take({ encoding }, [['x-sig', sent]])).toMatchObject({ reason: 'malformed_credential' });
-    }
-  }
 });
