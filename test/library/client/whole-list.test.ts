@@ -31,19 +31,6 @@ async function taken(leads: AsyncIterable<PulledLead>): Promise<PulledLead[]> {
 }
 
 describe('leads()', () => {
-  it.each(['cursor', 'page', 'offset', 'link'] as const)(
-    'takes every lead of a list paged by %s',
-    async (pagination) => {
-      const sandbox = await opened(startSandbox({ leads: 63, maxLimit: 10, pagination }));
-      const leads = await taken(clientOf(sandbox).leads());
-      const served = sandbox.leads();
-      expect(leads.map(({ id }) => id)).toEqual(served.map(({ id }) => id).reverse());
-      expect(leads.map(({ value }) => value['category'])).toEqual(
-        served.map(({ value }) => value['category']).reverse(),
-      );
-    },
-  );
-
   it("gives the service's own tokens as bytes, and a value that was parsed from them", async () => {
     const record = '{ "id": 12345678901234567890, "score": 1.10, "name": "\\u0041" }';
     const service = await opened(
