@@ -11,7 +11,6 @@ import { createQuickClient } from '../../../src/http/client/quick-client.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { networkFailure, TransientError } from '../../../src/service/client/network-failure.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
-import { freePort } from '../../support/free-port.ts';
 import { openPort } from '../../support/open-port.ts';
 import { freshHome } from '../../support/run.ts';
 
@@ -97,17 +96,6 @@ describe('a server that breaks HTTP fails a request with either client', () => {
       const { sentence, isTransient } = await failureOf(read(await clientOf(make), origin), origin);
       expect(sentence).toMatch(says);
       expect(isTransient).toBe(!sentence.includes('in proper HTTP'));
-    }
-  });
-
-  it('nobody listens', async () => {
-    const origin = `http://127.0.0.1:${await freePort()}`;
-    for (const [, make] of clients) {
-      const failure = await failureOf(read(await clientOf(make), origin), origin);
-      expect(failure).toMatchObject({
-        isTransient: true,
-        sentence: expect.stringContaining('the connection was refused') as string,
-      });
     }
   });
 });
@@ -281,16 +269,6 @@ describe('https', () => {
       expect(failures[1]).toEqual(failures[0]);
       expect(failures[1]).toMatchObject({ isTransient: false });
     }
-  });
-
-  it('says so where the service speaks plain HTTP', async () => {
-    const port = await openPort(createHttp((_, response) => response.end()));
-    const origin = `https://127.0.0.1:${port}`;
-    const failures: object[] = [];
-    for (const [, make] of clients)
-      failures.push(await failureOf(read(await clientOf(make), origin), origin));
-    expect(failures[1]).toEqual(failures[0]);
-    expect(failures[1]).toMatchObject({ sentence: expect.stringContaining('plain HTTP') as string });
   });
 });
 

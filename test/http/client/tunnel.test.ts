@@ -62,11 +62,6 @@ test('a request over https goes through one tunnel, and the certificate is that 
   expect(asked).toEqual([`${hostname()}:8443 Basic ${btoa('me:se cret')}`]);
 });
 
-test('a proxy that refuses the tunnel is an error that says so', async () => {
-  const { agent } = await start(403);
-  await expect(get(agent)).rejects.toThrow('the proxy answered 403 to CONNECT');
-});
-
 test('a proxy that is spoken to over https is asked for its own certificate', async () => {
   const names: string[] = [];
   const proxy = createSecureServer({
