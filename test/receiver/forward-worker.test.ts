@@ -199,18 +199,6 @@ describe('a lead that came', () => {
     expect(attempts).toEqual(['a 1', 'b 1', 'c 1', 'b 2']);
   });
 
-  it('is not sent once it was erased', async () => {
-    let answer: Answer = down;
-    const { target, attempts } = app(() => answer);
-    const run = await start(target);
-    await run.push('a', 'b');
-    await run.inbox.erase({ leadIds: ['a'], rejected: [] });
-    answer = ok;
-    await run.wait(10 * second);
-    expect(attempts).toEqual(['a,b 1', 'b 2']);
-    expect(await run.states('b')).toEqual(['done 2']);
-  });
-
   it('carries a credential of now, of the current secret', async () => {
     const verifier = { scheme, keys: [keyOf('new'), keyOf('secret')] };
     let answer: Answer = down;
@@ -260,18 +248,6 @@ describe('a target', () => {
     await run.wait(120 * second);
     for (let i = 0; i < 30; i += 1) expect(await run.states(`l${i}`)).toMatchObject([/^done/]);
     expect(mostAtOnce()).toBe(4);
-  });
-
-  it('that fails at several leads alone gets a good one behind them within a minute', async () => {
-    const { target } = app((id) =>
-      id.startsWith('bad') ? { answer: '500', status: 500, isDown: true } : ok,
-    );
-    const run = await start(target);
-    for (let i = 0; i < 8; i += 1) await run.push(`bad${i}`);
-    await run.wait(hour / 4);
-    await run.push('good');
-    await run.wait(61 * second);
-    expect(await run.states('good')).toEqual(['done 1']);
   });
 
   it('that fails at a dozen leads in a row gets the good one behind them within half a minute', async () => {
@@ -332,20 +308,6 @@ describe('a target', () => {
     await turns();
     expect(await run.states('c')).toEqual(['done 1']);
     expect(await run.states('bad')).toMatchObject([/^waiting [34]$/]);
-  });
-
-  it('that asks for time gets no lead before', async () => {
-    let answer: Answer = { answer: '429', status: 429, isDown: true, retryAfterMs: 60 * second };
-    const { target, attempts } = app(() => answer);
-    const run = await start(target);
-    await run.push('a');
-    await turns();
-    await run.push('b');
-    answer = ok;
-    await run.wait(59 * second);
-    expect(attempts).toEqual(['a 1']);
-    await run.wait(5 * second);
-    expect([...attempts].sort()).toEqual(['a 1', 'a 2', 'b 1']);
   });
 
   it('that never answers holds as many leads in memory as it takes at once, and every other one in the inbox', async () => {
@@ -442,20 +404,6 @@ describe('a worker', () => {
     await run.wait(3 * second);
     expect(attempts).toEqual(['a 1']);
   });
-
-  it.each([24 * hour, hour / 2])(
-    'sends what was put off before the clock was set back by %i ms',
-    async (ms) => {
-      let answer: Answer = { answer: '422', status: 422 };
-      const { target } = app(() => answer);
-      const run = await start(target);
-      await run.push('a');
-      run.clock.set(-ms);
-      answer = ok;
-      await run.wait(10 * second);
-      expect(await run.states('a')).toEqual(['done 2']);
-    },
-  );
 
   it('leaves what is cut at the end due at once, and says nothing against the target', async () => {
     let end: (result: Answer) => void = () => undefined;
