@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '../../src/webhook/delivery.ts';
-import { signRequest } from '../../src/sender/sign-request.ts';
 import type { Key, Scheme } from '../../src/webhook/scheme.ts';
 import { systemClock, type Clock } from '../../src/time/clock.ts';
 import { freshHome } from '../support/run.ts';
@@ -216,22 +215,6 @@ const rows: readonly Row[] = [
     },
     rule: 6,
     failed: ['dedupe.repeat'],
-  },
-  {
-    what: 'tells the signature that it wanted',
-    scheme: 'standard-webhooks',
-    broken: () => ({
-      answer(response, status, { delivery, scheme, key }) {
-        const id = headerOf(delivery, 'webhook-id') ?? '';
-        const at = Number(headerOf(delivery, 'webhook-timestamp')) * 1000;
-        const content = { target: delivery.url, id, body: delivery.body };
-        const { headers } = signRequest({ scheme, key }, content, at);
-        const expected = headers.find(([name]) => name === 'webhook-signature')?.[1];
-        response.writeHead(status).end(status === 401 ? JSON.stringify({ error: 'expected', expected }) : '');
-      },
-    }),
-    rule: 3,
-    failed: ['leak.secret'],
   },
   {
     what: 'tells the token',

@@ -136,20 +136,6 @@ describe('a replay', () => {
     expect(app.received).toEqual([]);
   });
 
-  it('that nobody takes is a result that is kept', async () => {
-    const app = await appThat(() => undefined);
-    const page = await inspect({ targets: [targetAt(app.url)] });
-    await page.inbox.take([arrivalOf({ id: 'a' })]);
-    expect(await replayed(page, { seq: 1, target: `forward ${app.url}` })).toMatchObject({
-      status: 200,
-      answer: { ok: false },
-    });
-    expect(await detailOf(page, 1)).toMatchObject({
-      waiting: 0,
-      results: [{ ok: false, kind: 'replay', address: app.url }],
-    });
-  });
-
   it('is known as one by a receiver that stores it', async () => {
     const page = await inspect();
     const rawHeaders: [string, string][] = [['leads-replay', '1']];

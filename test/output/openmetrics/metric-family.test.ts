@@ -36,34 +36,3 @@ describe('the text of metrics', () => {
     expect(parseOpenMetrics(text)).toHaveLength(1);
   });
 });
-
-describe('the parser of the tests', () => {
-  const counter = '# TYPE a counter\n# HELP a a\n';
-  it.each([
-    ['no end', `${counter}a_total 1\n`],
-    ['text behind the end', `${counter}a_total 1\n# EOF\n# EOF\n`],
-    ['an empty line', `${counter}\na_total 1\n# EOF\n`],
-    ['a counter without its suffix', `${counter}a 1\n# EOF\n`],
-    ['a negative counter', `${counter}a_total -1\n# EOF\n`],
-    ['a series twice', `${counter}a_total{b="1"} 1\na_total{b="1"} 1\n# EOF\n`],
-    ['a label twice', `${counter}a_total{b="1",b="2"} 1\n# EOF\n`],
-    ['an unknown escape', `${counter}a_total{b="\\x"} 1\n# EOF\n`],
-    ['metadata behind samples', `${counter}a_total 1\n# UNIT a a\n# EOF\n`],
-    [
-      'a metric in two places',
-      `${counter}a_total 1\n# TYPE b gauge\n# HELP b b\nb 1\n${counter}a_total{c="d"} 1\n# EOF\n`,
-    ],
-    ['a unit that does not end the name', '# TYPE a gauge\n# UNIT a seconds\n# HELP a a\na 1\n# EOF\n'],
-    ['no +Inf', '# TYPE a histogram\n# HELP a a\na_bucket{le="1.0"} 1\na_count 1\na_sum 1\n# EOF\n'],
-    [
-      'buckets that shrink',
-      '# TYPE a histogram\n# HELP a a\na_bucket{le="1.0"} 2\na_bucket{le="+Inf"} 1\na_count 1\na_sum 1\n# EOF\n',
-    ],
-    [
-      'a bound that is not canonical',
-      '# TYPE a histogram\n# HELP a a\na_bucket{le="1"} 1\na_bucket{le="+Inf"} 1\na_count 1\na_sum 1\n# EOF\n',
-    ],
-  ])('finds %s', (_, text) => {
-    expect(() => parseOpenMetrics(text)).toThrow();
-  });
-});
