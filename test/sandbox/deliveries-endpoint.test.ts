@@ -34,23 +34,10 @@ async function call(
 test('the record of deliveries is shown to no foreign Host or Origin', async () => {
   await start();
   const { port } = sandbox;
-  for (const headers of [
-    { host: 'evil.example' },
-    { host: `evil.example:${port}` },
-    { origin: 'https://evil.example' },
-    { origin: 'null' },
-  ]) {
-    expect((await call('GET', '/sandbox/deliveries', { headers })).status, JSON.stringify(headers)).toBe(403);
-  }
-  for (const headers of [
-    { host: `localhost:${port}` },
-    { host: '127.0.0.1' },
-    { host: '[::1]:1' },
-    { origin: `http://localhost:${port}` },
-    { origin: `http://127.0.0.1:${port}` },
-  ]) {
-    expect((await call('GET', '/sandbox/deliveries', { headers })).status, JSON.stringify(headers)).toBe(200);
-  }
+  for (const headers of [{ host: `evil.example:${port}` }, { origin: 'https://evil.example' }])
+    expect((await call('GET', '/sandbox/deliveries', { headers })).status).toBe(403);
+  for (const headers of [{ host: '[::1]:1' }, { origin: `http://localhost:${port}` }])
+    expect((await call('GET', '/sandbox/deliveries', { headers })).status).toBe(200);
 });
 
 test('a wrong method is answered 405 with Allow, an unknown path 404', async () => {

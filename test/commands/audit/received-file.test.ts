@@ -35,6 +35,8 @@ const lead = '{"id":"L-1","category":"solar","contact":{"name":"Ada"},"createdAt
 
 it.each<[what: string, record: string, ids: readonly string[], webhookId?: string]>([
   ['a lead', lead, ['L-1']],
+  ['an array', `[${lead},\n{"id":"L-2"}]`, ['L-1', 'L-2']],
+  ['a page', `{"meta":{"n":2},"data":[${lead},{"id":"L-2"}]}`, ['L-1', 'L-2']],
   ['an event with an id and a creation time', `{"id":"e1","createdAt":"x","payload":${lead}}`, ['L-1']],
   ['an event with a category', `{"id":"e1","category":"crm","data":{"object":${lead}}}`, ['L-1']],
   ['an event with two leads', `{"id":"e1","createdAt":"x","leads":[${lead},{"id":"L-2"}]}`, ['L-1', 'L-2']],

@@ -355,10 +355,7 @@ describe('leads audit --send-to', () => {
     ['plain HTTP beyond this machine', ['--send-to', 'http://example.com/'], 2, 'is plain HTTP'],
     ['no scheme', ['--send-to', 'https://localhost:1/'], 3, 'nothing says how deliveries are signed'],
     ['--take-in with --received', ['--take-in', '--received', 'x'], 2, '--take-in and --received'],
-    ['a token without --send-to', ['--token', 't'], 2, '--token needs --send-to'],
-    ['--insecure without --send-to', ['--take-in', '--insecure'], 2, '--insecure needs --send-to'],
     ['--no-verify without --send-to', ['--no-verify'], 2, '--no-verify needs --send-to'],
-    ['--watch with --missing', ['--watch', '1m', '--missing'], 2, '--watch and --missing'],
     [
       'stdin twice',
       ['--send-to', 'https://localhost:1/', '--received', '-', '--token-file', '-'],

@@ -304,18 +304,6 @@ it.each(findings)('the fix verifies in a shell: %s', async (says, situation) => 
   expect(printed).toContain(says);
 });
 
-it('the fix verifies in a shell: each scheme with a name, where a token is expected', async () => {
-  for (const { name } of presets) {
-    const isPair = ['discord', 'sendgrid'].includes(name);
-    const secret = isPair ? secrets[name === 'discord' ? 9 : 10] : secrets[6];
-    const one = { ...genuine, sender: plain(name), secret: secret ?? '' };
-    // What is multi-line is no token.
-    const receiver = isPair ? plain('github') : plain('token');
-    const printed = await workingFix(captured(one) ?? [], flagsOf(receiver, one.secret), one.secret);
-    expect(printed, name).toContain('fix: --scheme');
-  }
-});
-
 it('on Windows, whose shells have no quotes in common, a fix that needs them is not printed', async () => {
   const fixOn = async (situation: Partial<Situation>): Promise<string | undefined> => {
     const one = { ...genuine, ...situation };

@@ -134,16 +134,6 @@ describe('api-key-command', () => {
     expect((await live.done).exitCode).toBe(130);
   });
 
-  it('is ended by Ctrl-C: 130', async () => {
-    const service = await serviceOf(new Set());
-    const mark = join(freshHome(), 'mark');
-    const home = await homeWith(['sh', '-c', 'echo >"$0"; exec sleep 100', mark], service.url);
-    const live = startLeads(['list'], { home });
-    await until(() => existsSync(mark));
-    live.abort(new InterruptedError('SIGINT'));
-    expect(await live.done).toMatchObject({ exitCode: 130, stderr: '' });
-  });
-
   it('is bound to the origin that it was stored for, and runs for no other', async () => {
     const service = await serviceOf(new Set(['k']));
     const other = await serviceOf(new Set(['k']));
