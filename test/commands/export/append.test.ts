@@ -112,10 +112,7 @@ describe('export -o FILE --bookmark', () => {
   it.each([
     [
       'a file that was there before',
-      () => {
-        writeFileSync(file, 'mine\n');
-        return Promise.resolve();
-      },
+      () => Promise.resolve(writeFileSync(file, 'mine\n')),
       'there is no bookmark yet',
     ],
     [

@@ -30,46 +30,26 @@ const probe = command({
 const check = (words: string): unknown => parseCommand(probe, words.split(' '));
 
 describe('flags that contradict each other', () => {
+  const leaveOut = 'leave one of them out';
   test.each([
-    {
-      words: '--follow',
-      error: '--follow needs --file or --until',
-      hint: 'add --file <path> or --until <time>',
-    },
-    { words: '--bom --file x', error: '--bom needs --format csv', hint: 'use --format csv' },
-    { words: '--bom --format csv', error: '--bom needs --file', hint: 'add --file <path>' },
-    {
-      words: '--where a=b',
-      error: '--where needs --from',
-      hint: 'add --from inbox or --from service',
-    },
-    {
-      words: '--follow --file x --format json',
-      error: '--follow and --format json do not go together',
-      hint: 'with --follow, --format is table or csv',
-    },
-    {
-      words: '--no-check --file x',
-      error: '--no-check and --file do not go together',
-      hint: 'leave one of them out',
-    },
-    {
-      words: 'ada --follow --until now',
-      error: '--follow and NAME do not go together',
-      hint: 'leave one of them out',
-    },
-    {
-      words: '--key - --body -',
-      error: 'stdin can be read only once, not for --key - and --body -',
-      hint: 'give a file in place of one of them',
-    },
-    {
-      words: '--key - --key -',
-      error: 'stdin can be read only once, not for --key - and --key -',
-      hint: 'give a file in place of one of them',
-    },
-  ])('$words', ({ words, error, hint }) => {
-    expect(() => check(words)).toThrow(expect.objectContaining({ message: error, hint, code: 'usage' }));
+    ['--follow', '--follow needs --file or --until', 'add --file <path> or --until <time>'],
+    ['--bom --file x', '--bom needs --format csv', 'use --format csv'],
+    ['--bom --format csv', '--bom needs --file', 'add --file <path>'],
+    ['--where a=b', '--where needs --from', 'add --from inbox or --from service'],
+    [
+      '--follow --file x --format json',
+      '--follow and --format json do not go together',
+      'with --follow, --format is table or csv',
+    ],
+    ['--no-check --file x', '--no-check and --file do not go together', leaveOut],
+    ['ada --follow --until now', '--follow and NAME do not go together', leaveOut],
+    [
+      '--key - --body -',
+      'stdin can be read only once, not for --key - and --body -',
+      'give a file in place of one of them',
+    ],
+  ])('%s', (words, message, hint) => {
+    expect(() => check(words)).toThrow(expect.objectContaining({ message, hint, code: 'usage' }));
   });
 
   test.each(['--follow --until now', '--bom --file x --format csv', '--file x', '--key - --body x'])(

@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
-import { flags as checkFlags } from '../../../src/commands/check/command.ts';
 import { flags as exportFlags } from '../../../src/commands/export/command.ts';
 import { flags as listFlags } from '../../../src/commands/list/command.ts';
 import { flags as listenFlags } from '../../../src/commands/listen/command.ts';
 import { flags as sandboxFlags } from '../../../src/commands/sandbox/command.ts';
 import { flags as sendFlags } from '../../../src/commands/send/command.ts';
+import type { Flags } from '../../../src/commands/flags/flag.ts';
 import { optionsOf } from '../../support/options.ts';
 
 describe('declared flags', () => {
@@ -49,31 +49,23 @@ describe('declared flags', () => {
     expect((await optionsOf(listenFlags, ['--json'])).format).toBe('events');
   });
 
-  test.each([
-    {
-      flags: listFlags,
-      words: ['--limit', 'x'],
-      message: "--limit: 'x' is not a whole number from 1, or 'all'",
-    },
-    { flags: listFlags, words: ['--status', ''], message: '--status: the value is empty' },
-    { flags: listFlags, words: ['--fields', 'id,'], message: "--fields: 'id,' is not a list of fields" },
-    { flags: listFlags, words: ['--fields', ' , '], message: "--fields: ' , ' is not a list of fields" },
-    { flags: listFlags, words: ['--', '--limit'], message: "unexpected argument '--limit'" },
-    { flags: sendFlags, words: ['--', '--dry-run'], message: "unexpected argument '--dry-run'" },
-    { flags: listFlags, words: ['--json=id'], message: "unknown option '--json=id'" },
-    { flags: listFlags, words: ['-vx'], message: "unknown option '-x'" },
-    { flags: listFlags, words: ['lead_1'], message: "unexpected argument 'lead_1'" },
-    { flags: listFlags, words: ['--limit'], message: '--limit <n>: the value is missing' },
-    { flags: listFlags, words: ['--profile', ' '], message: "--profile: ' ' is not a text with at least" },
-    { flags: listFlags, words: ['--status', '--json'], message: '--status <status>: the value is missing' },
-    { flags: exportFlags, words: ['--limit', '0'], message: "--limit: '0' is not a whole number from 1" },
-    { flags: listenFlags, words: ['--path', 'x'], message: "--path: 'x' is not a path that starts with /" },
-    ...[
-      { flags: checkFlags, words: ['--write-baseline', '-'] },
-      { flags: listenFlags, words: ['--output', '-'] },
-    ].map((wrong) => ({ ...wrong, message: "'-' is not the path of a file; stdout carries the results" })),
-    { flags: sandboxFlags, words: ['--faults', 'fire=5%'], message: "there is no fault 'fire'" },
-  ])('reject $words and name the flag', async ({ flags, words, message }) => {
+  it.each<readonly [words: readonly string[], flags: Flags, message: string]>([
+    [['--limit', 'x'], listFlags, "--limit: 'x' is not a whole number from 1, or 'all'"],
+    [['--status', ''], listFlags, '--status: the value is empty'],
+    [['--fields', 'id,'], listFlags, "--fields: 'id,' is not a list of fields"],
+    [['--', '--limit'], listFlags, "unexpected argument '--limit'"],
+    [['--', '--dry-run'], sendFlags, "unexpected argument '--dry-run'"],
+    [['--json=id'], listFlags, "unknown option '--json=id'"],
+    [['-vx'], listFlags, "unknown option '-x'"],
+    [['lead_1'], listFlags, "unexpected argument 'lead_1'"],
+    [['--limit'], listFlags, '--limit <n>: the value is missing'],
+    [['--profile', ' '], listFlags, "--profile: ' ' is not a text with at least"],
+    [['--status', '--json'], listFlags, '--status <status>: the value is missing'],
+    [['--limit', '0'], exportFlags, "--limit: '0' is not a whole number from 1"],
+    [['--path', 'x'], listenFlags, "--path: 'x' is not a path that starts with /"],
+    [['--output', '-'], listenFlags, "'-' is not the path of a file; stdout carries the results"],
+    [['--faults', 'fire=5%'], sandboxFlags, "there is no fault 'fire'"],
+  ])('are rejected, and the flag is named: %j', async (words, flags, message) => {
     await expect(optionsOf(flags, words)).rejects.toThrow(message);
   });
 });

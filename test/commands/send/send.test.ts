@@ -114,28 +114,13 @@ test('--header adds, and takes the place of our content type', async () => {
 
 test.each([
   ['generated leads to another machine', 'https://receiver.invalid/', [], /another machine/],
-  [
-    'new ids for another machine',
-    'https://receiver.invalid/',
-    ['--lead', '-', '--new-id'],
-    /another machine/,
-  ],
-  [
-    'an id that was made up for another machine',
-    'https://receiver.invalid/',
-    ['--lead', '-', '--set', 'id=x'],
-    /another machine/,
-  ],
+  ['new ids for it', 'https://receiver.invalid/', ['--lead', '-', '--new-id'], /another machine/],
+  ['a new id for it', 'https://receiver.invalid/', ['--lead', '-', '--set', 'id=x'], /another machine/],
   ['plain HTTP to another machine, also with --yes', 'http://receiver.invalid/', ['--yes'], /plain HTTP/],
   ['plain HTTP there, also for --dry-run', 'http://receiver.invalid/', ['--dry-run'], /plain HTTP/],
   ['--insecure there', 'https://receiver.invalid/', ['--yes', '--insecure'], /this machine only/],
   ['credentials in the URL', 'https://a:hunter2@localhost/', [], /user name or password/],
-  [
-    'two sources',
-    'http://localhost:1/',
-    ['--sample', '2', '--lead', 'x'],
-    /--sample and --lead do not go together/,
-  ],
+  ['two sources', 'http://localhost:1/', ['--sample', '2', '--lead', 'x'], /--sample and --lead do not go/],
   ['a rate without an end', 'http://localhost:1/', ['--rate', '50/s'], /--rate needs --for, --count/],
   ['filters without a place', 'http://localhost:1/', ['--since', '7d'], /--since needs --from/],
   ['a status of the inbox', 'http://localhost:1/', ['--from', 'inbox', '--status', 'new'], /--from service/],
