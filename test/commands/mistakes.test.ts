@@ -139,7 +139,7 @@ const mistakes: readonly Mistake[] = [
     typed: 'send :9',
     code: 3,
     error: 'nothing says how deliveries are signed',
-    hint: 'give --token T',
+    hint: "'leads config set webhook.token'",
     then: 'send :9 --token T --dry-run',
   },
   {

@@ -142,7 +142,7 @@ function schemeName(
   throw new ConfigError(
     receives ? 'nothing says who may deliver' : 'nothing says how deliveries are signed',
     {
-      hint: `give --token T, or --scheme NAME with --secret S, or set LEADS_WEBHOOK_TOKEN; --no-verify ${receives ? 'takes anything' : 'sends them unsigned'}`,
+      hint: `give --token T, or --scheme NAME with --secret S, or set LEADS_WEBHOOK_TOKEN, or type 'leads config set webhook.token'; --no-verify ${receives ? 'takes anything' : 'sends them unsigned'}`,
     },
   );
 }
