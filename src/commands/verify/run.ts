@@ -57,15 +57,19 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   if (options.format === 'json') await writeJson(context.stdout, redacted, 2);
   else await printText(redacted, redact(headOf(capture, report), resolved.secrets), context);
   if (report.ok !== null) return report.ok ? 'done' : 'problems';
-  const missing = `the capture does not hold the value of ${withheld.join(' and ')}`;
-  throw new DataError(`whether it is genuine cannot be shown: ${missing}`, {
-    hint: `add it, from the sender's own log: --header '${withheld[0] ?? 'Name'}: …'`,
+  throw withheldError(withheld);
+}
+
+function withheldError(names: readonly string[]): DataError {
+  const missing = `the capture does not hold the value of ${names.join(' and ')}`;
+  return new DataError(`whether it is genuine cannot be shown: ${missing}`, {
+    hint: `add it, from the sender's own log: --header '${names[0] ?? 'Name'}: …', or have it sent again to 'leads listen --explain'`,
   });
 }
 
 /**
- * A scheme that is known tells by which header the request is recognized among several of the capture. Where only a secret is
- * known, the header of a vendor in the capture tells the scheme.
+ * A scheme that is known tells by which header the request is recognized among several of the capture. Where only a secret or a
+ * stored token is known, the header of a vendor in the capture tells the scheme, unless the token's own header came too.
  */
 async function openCaptureAndScheme(
   options: VerifyOptions,
@@ -80,10 +84,19 @@ async function openCaptureAndScheme(
     return { resolved, capture: await openCapture(options, resolved.scheme.credentialHeaders, context) };
   }
   const vendorHeaders = presets.map(({ signatureHeader }) => signatureHeader);
-  const capture = await openCapture(options, vendorHeaders, context);
+  const usesToken = settings.webhookToken !== undefined && !hasSecretFlag(options);
+  const token = usesToken ? await resolve() : undefined;
+  const tokenHeaders = token?.scheme.credentialHeaders ?? [];
+  const capture = await openCapture(options, [...tokenHeaders, ...vendorHeaders], context);
   const names = new Set(capture.rawHeaders.map(([name]) => name.toLowerCase()));
   const preset = presets.find(({ signatureHeader }) => names.has(signatureHeader));
-  if (preset !== undefined) return { capture, resolved: await resolve({ scheme: preset.name }) };
+  if (preset !== undefined && !tokenHeaders.some((name) => names.has(name))) {
+    const isWithheld = capture.withheld?.includes(preset.signatureHeader) === true;
+    if (isWithheld && usesToken && settings.webhookSecret === undefined)
+      throw withheldError([preset.signatureHeader]);
+    return { capture, resolved: await resolve({ scheme: preset.name }) };
+  }
+  if (token !== undefined) return { capture, resolved: token };
   // The search for an explanation tries all schemes, whatever this one says.
   const resolved = await resolve({ scheme: '{"signatureHeader":"x-signature"}' });
   const message = 'no header identifies the scheme: name it with --scheme';
@@ -91,19 +104,23 @@ async function openCaptureAndScheme(
 }
 
 /**
- * Whether there is a secret and nothing says for which scheme. Throws a `ConfigError` where there is neither secret nor
+ * Whether there is a secret or a stored token, and nothing says for which scheme. Throws a `ConfigError` where there is neither secret nor
  * token.
  */
 function isSchemeOpen(options: VerifyOptions, settings: Settings): boolean {
   const { webhookScheme = 'token', webhookToken, webhookSecret } = settings;
   if (options.scheme !== undefined || webhookScheme !== 'token') return false;
-  if (options.secret.length + options.secretFile.length > 0) return true;
-  if (options.token.length + options.tokenFile.length > 0 || webhookToken !== undefined) return false;
+  if (hasSecretFlag(options)) return true;
+  if (options.token.length + options.tokenFile.length > 0) return false;
+  if (webhookToken !== undefined) return settings.webhookScheme === undefined;
   if (webhookSecret !== undefined) return true;
   throw new ConfigError('nothing says with which secret it was sent', {
     hint: 'give --token T or --secret S, or set LEADS_WEBHOOK_TOKEN or LEADS_WEBHOOK_SECRET',
   });
 }
+
+const hasSecretFlag = ({ secret, secretFile }: VerifyOptions): boolean =>
+  secret.length + secretFile.length > 0;
 
 /** Throws a `ConfigError` for an empty secret. Another one that the scheme cannot read may explain why nothing matches. */
 function readSecretsOf({ scheme, secrets }: SchemeSecrets): ReadSecrets {

@@ -256,3 +256,39 @@ describe('verify explains, with a fix that verifies when it is used:', () => {
     expect(stderr).toContain('is not base64');
   });
 });
+
+describe('a vendor signed it, and the profile has a token', () => {
+  const env = { LEADS_WEBHOOK_TOKEN: 's3cret' };
+  const body = fileOf('{"id":"lead_1"}');
+  const signedAs = (value: string): readonly string[] => [
+    '--body',
+    body,
+    '--header',
+    `X-Hub-Signature-256: ${value}`,
+  ];
+
+  it('says that a redacted signature cannot be checked, and what to do', async () => {
+    const { exitCode, stdout, stderr } = await verify(signedAs('[redacted]'), { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
+    expect(stderr).toContain('the capture does not hold the value of x-hub-signature-256');
+    expect(stderr).toContain('leads listen --explain');
+  });
+
+  it('checks it as the vendor signs, with the secret of the vendor', async () => {
+    const signature = `sha256=${hmac('{"id":"lead_1"}', secret).digest('hex')}`;
+    const { exitCode, document } = await verify(signedAs(signature), {
+      env: { ...env, LEADS_WEBHOOK_SECRET: secret },
+    });
+    expect({ exitCode, ok: document.ok, scheme: document.scheme }).toEqual({
+      exitCode: 0,
+      ok: true,
+      scheme: 'github',
+    });
+  });
+
+  it('checks the token where its own header came too', async () => {
+    const both = [...signedAs('sha256=00'), '--header', 'X-Webhook-Token: s3cret'];
+    const { exitCode, document } = await verify(both, { env });
+    expect({ exitCode, scheme: document.scheme }).toEqual({ exitCode: 0, scheme: 'token' });
+  });
+});
