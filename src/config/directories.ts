@@ -26,32 +26,15 @@ export function findPaths(env: Env, platform: string, homeOf = homeDirectory): P
     config: () => inHome('Library', 'Preferences', 'leads'),
     data: () => inHome('Library', 'Application Support', 'leads'),
   };
+  const roaming = (): string => variableOr('APPDATA', () => inHome('AppData', 'Roaming'));
+  const local = (): string => variableOr('LOCALAPPDATA', () => inHome('AppData', 'Local'));
   const win32 = {
-    config: () =>
-      join(
-        variableOr('APPDATA', () => inHome('AppData', 'Roaming')),
-        'leads',
-        'Config',
-      ),
-    data: () =>
-      join(
-        variableOr('LOCALAPPDATA', () => inHome('AppData', 'Local')),
-        'leads',
-        'Data',
-      ),
+    config: () => join(roaming(), 'leads', 'Config'),
+    data: () => join(local(), 'leads', 'Data'),
   };
-  const linux = {
-    config: () =>
-      join(
-        variableOr('XDG_CONFIG_HOME', () => inHome('.config')),
-        'leads',
-      ),
-    data: () =>
-      join(
-        variableOr('XDG_DATA_HOME', () => inHome('.local', 'share')),
-        'leads',
-      ),
-  };
+  const configHome = (): string => variableOr('XDG_CONFIG_HOME', () => inHome('.config'));
+  const dataHome = (): string => variableOr('XDG_DATA_HOME', () => inHome('.local', 'share'));
+  const linux = { config: () => join(configHome(), 'leads'), data: () => join(dataHome(), 'leads') };
   const { config, data } = { darwin, win32 }[platform] ?? linux;
   return { configDir: variableOr('LEADS_CONFIG_DIR', config), dataDir: variableOr('LEADS_DATA_DIR', data) };
 }
