@@ -31,51 +31,44 @@ type PrinterContext = Pick<Context, 'stdout' | 'env' | 'globals'>;
 export const printerFor = async (format: string, context: PrinterContext): Promise<Printer> =>
   format === 'json' ? jsonPrinter(context) : textPrinter(await styleFor(context), context);
 
-const hintText = ({ hint }: CheckResult, { env, globals }: PrinterContext): string | undefined =>
-  hintFor(hint, commandLineFor(globals.baseUrl !== undefined, env));
+const hintText = (
+  { hint }: CheckResult,
+  { env, globals }: Pick<PrinterContext, 'env' | 'globals'>,
+): string | undefined => hintFor(hint, commandLineFor(globals.baseUrl !== undefined, env));
 
 const jsonPrinter = (context: PrinterContext) => ({
   async printResults(groups: readonly CheckGroup[], learnt: readonly LearntChange[]) {
     for (const check of groups.flatMap(({ checks }) => checks))
       await writeJson(context.stdout, { type: 'check', ...check, hint: hintText(check, context) ?? null });
     for (const { key, value, evidence, old } of learnt)
-      await writeJson(context.stdout, {
-        type: 'learnt',
-        key,
-        value,
-        evidence,
-        ...(old !== undefined && { old }),
-      });
+      await writeJson(context.stdout, { type: 'learnt', key, value, evidence, old });
   },
   printSummary: (summary: Summary) => writeJson(context.stdout, { type: 'summary', ...summary }),
 });
 
 /** For people: a line for each check, and its hint below it; under `--quiet` nothing that is in order. */
-const textPrinter = (style: Style, context: PrinterContext): Printer => ({
-  async printResults(groups, learnt) {
-    const {
-      stdout,
-      globals: { quiet },
-    } = context;
-    const sections = (quiet ? onlyProblems(groups) : groups).map(({ title, checks }) => [
-      style.colours.bold(sanitize(title)),
-      ...joinSkippedAlike(checks).flatMap((alike) => checkLines(alike, hintText(alike[0], context), style)),
-    ]);
-    if (learnt.length > 0)
-      sections.push([
-        style.colours.bold('learnt'),
-        ...learnt.flatMap((change) => learntLines(change, style)),
+function textPrinter(style: Style, { stdout, env, globals }: PrinterContext): Printer {
+  const { quiet } = globals;
+  return {
+    async printResults(groups, learnt) {
+      const sections = (quiet ? onlyProblems(groups) : groups).map(({ title, checks }) => [
+        style.colours.bold(sanitize(title)),
+        ...joinSkippedAlike(checks).flatMap((alike) =>
+          checkLines(alike, hintText(alike[0], { env, globals }), style),
+        ),
       ]);
-    await write(stdout, sections.map((lines) => `${lines.join('\n')}\n\n`).join(''));
-  },
-  async printSummary(summary) {
-    const {
-      stdout,
-      globals: { quiet },
-    } = context;
-    if (!quiet || summary.warn + summary.fail > 0) await write(stdout, summaryText(summary, style));
-  },
-});
+      if (learnt.length > 0)
+        sections.push([
+          style.colours.bold('learnt'),
+          ...learnt.flatMap((change) => learntLines(change, style)),
+        ]);
+      await write(stdout, sections.map((lines) => `${lines.join('\n')}\n\n`).join(''));
+    },
+    async printSummary(summary) {
+      if (!quiet || summary.warn + summary.fail > 0) await write(stdout, summaryText(summary, style));
+    },
+  };
+}
 
 const onlyProblems = (groups: readonly CheckGroup[]): CheckGroup[] =>
   groups

@@ -5,17 +5,10 @@ type Paint = (text: string) => string;
 type ColourContext = Pick<Host, 'env'> & { readonly globals: { readonly color: boolean } };
 
 /** The colours of the tool. Where colour is off, every function returns its text unchanged. */
-export interface Palette {
-  readonly bold: Paint;
-  readonly dim: Paint;
-  readonly red: Paint;
-  readonly green: Paint;
-  readonly yellow: Paint;
-  readonly cyan: Paint;
-}
+export type Palette = Readonly<Record<keyof typeof plain, Paint>>;
 
 const same: Paint = (text) => text;
-const plain: Palette = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+const plain = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
 
 /** Returns the colours for a stream; chalk loads only where they show. */
 export async function paletteFor(stream: Output, context: ColourContext): Promise<Palette> {
@@ -34,14 +27,9 @@ function showsColour(stream: Output, { env, globals }: ColourContext): boolean {
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
 
-export interface Marks {
-  readonly pass: string;
-  readonly fail: string;
-  readonly warn: string;
-  readonly skip: string;
-}
+export type Marks = Readonly<typeof drawn>;
 
-const drawn: Marks = { pass: '✓', fail: '✗', warn: '!', skip: '-' };
+const drawn = { pass: '✓', fail: '✗', warn: '!', skip: '-' };
 const ascii: Marks = { pass: 'ok', fail: 'X ', warn: '! ', skip: '- ' };
 
 export const marksFor = (context: Pick<Host, 'env'>): Marks => (asksForAscii(context) ? ascii : drawn);
