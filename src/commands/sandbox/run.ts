@@ -16,6 +16,7 @@ import { sendableKey } from '../../config/load-settings.ts';
 import { UsageError } from '../../errors.ts';
 import { defaultApiKey, type SandboxOptions, type WebhookOptions } from '../../sandbox/sandbox-options.ts';
 import { readSecrets, retrySchedule } from '../flags/flag-values.ts';
+import { rejectPlainHttp } from '../flags/delivery-target.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
@@ -184,12 +185,7 @@ export async function resolveSandbox(flags: Options, context: Context): Promise<
 
 async function resolveWebhook(url: string, flags: Options, context: Context): Promise<WebhookOptions> {
   const { retry: retryMs = retrySchedule.parse(usualRetry), deliveryFaults: faults } = flags;
-  const { protocol, hostname } = new URL(url);
-  if (protocol === 'http:' && !isLoopback(hostname)) {
-    throw new UsageError(`the webhook ${url} is plain HTTP, and a webhook must be HTTPS`, {
-      hint: 'plain http:// is for loopback addresses only',
-    });
-  }
+  rejectPlainHttp(new URL(url), 'use https:// (plain http:// is for loopback addresses only)', '--webhook: ');
   return { url, signer: await resolveSigner(flags, context), retryMs, faults };
 }
 
