@@ -61,27 +61,14 @@ export async function* chunksOf(file: string, { stdin, signal }: FileContext): C
 const gzipByte = 0x1f;
 
 async function* uncompressed(stream: AsyncIterable<Uint8Array | string>): Chunks {
-  const { start, chunks } = await startOf(stream, ({ length }) => length > 0);
-  yield* start[0] === gzipByte ? (pipeline(chunks, createGunzip(), () => undefined) as Chunks) : chunks;
-}
-
-/** The start of a stream, as soon as that is enough, and all of it. */
-async function startOf(
-  stream: AsyncIterable<Uint8Array | string>,
-  isEnough: (start: Buffer) => boolean,
-): Promise<{ readonly start: Buffer; readonly chunks: Chunks }> {
   const iterator = stream[Symbol.asyncIterator]();
-  let start: Buffer = Buffer.alloc(0);
-  while (!isEnough(start)) {
-    const next = await iterator.next();
-    if (next.done === true) break;
-    start = Buffer.concat([start, Buffer.from(next.value)]);
-  }
+  const { value: first = '' } = (await iterator.next()) as { readonly value?: Uint8Array | string };
+  const start = Buffer.from(first);
   const chunks = async function* (): Chunks {
     yield start;
     for await (const chunk of { [Symbol.asyncIterator]: () => iterator }) yield Buffer.from(chunk);
   };
-  return { start, chunks: chunks() };
+  yield* start[0] === gzipByte ? (pipeline(chunks, createGunzip(), () => undefined) as Chunks) : chunks();
 }
 
 /** Puts the name of the file before the message of a `DataError`. */
