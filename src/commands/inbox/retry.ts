@@ -66,14 +66,20 @@ async function makeDue(
   });
   if (counts === undefined) return 'done';
   const { due, failed, waiting } = counts;
-  if (due === 0) messages.say('no lead waits for a target');
-  if (due > waiting)
-    messages.say(`${counted(due - waiting, 'lead', 'leads')} sent by receivers, ${failed} failed`);
+  const answers = "'leads inbox show ID' has the answers so far";
+  if (due === 0) {
+    const sendAgain = options.pending
+      ? ''
+      : ': it was delivered, or has none; to send it all the same, add --to URL';
+    messages.say(`no lead waits for a target${sendAgain}`);
+  }
+  if (due > waiting) {
+    const tried = counted(due - waiting, 'lead', 'leads');
+    messages.say(`${tried} sent by receivers, ${failed} failed${failed > 0 ? `: ${answers}` : ''}`);
+  }
   if (waiting > 0) {
     const leads = counted(waiting, 'lead still waits', 'leads still wait');
-    messages.say(
-      `${leads}: no receiver that has the target tried again; 'leads inbox show ID' has the answers so far`,
-    );
+    messages.say(`${leads}: no receiver that has the target tried again; ${answers}`);
   }
   return failed + waiting > 0 ? 'problems' : 'done';
 }

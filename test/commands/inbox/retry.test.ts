@@ -254,7 +254,10 @@ describe('leads inbox retry', () => {
     const clock = new FakeClock(Date.now());
     await start(['--forward-to', url], { home, clock });
     const run = await retriedBy(clock, ['inbox', 'retry', 'a', '--json'], home);
-    expect(run).toMatchObject({ exitCode: 7, stderr: '1 lead sent by receivers, 1 failed\n' });
+    expect(run).toMatchObject({
+      exitCode: 7,
+      stderr: "1 lead sent by receivers, 1 failed: 'leads inbox show ID' has the answers so far\n",
+    });
     expect(JSON.parse(run.stdout)).toMatchObject([
       { leadId: 'a', ok: false, answer: `waiting for forward http://127.0.0.1:${port}` },
     ]);
@@ -271,7 +274,8 @@ describe('leads inbox retry', () => {
     });
     expect(await leads(['inbox', 'retry', 'taken'], { home })).toMatchObject({
       exitCode: 0,
-      stderr: 'no lead waits for a target\n',
+      stderr:
+        'no lead waits for a target: it was delivered, or has none; to send it all the same, add --to URL\n',
     });
   });
 
