@@ -141,16 +141,8 @@ test('a key from the environment opens it and is not shown', async () => {
 test('--verbose shows every request and attempt, without the key', async () => {
   const ok = await scriptedReceiver(() => 200);
   const run = startLeads([
-    'sandbox',
-    '--port',
-    '0',
-    '-v',
-    '--leads',
-    '1',
-    '--webhook',
-    ok.url,
-    '--token',
-    'tok-en-of-the-test',
+    ...['sandbox', '--port', '0', '-v', '--leads', '1'],
+    ...['--webhook', ok.url, '--token', 'tok-en-of-the-test'],
   ]);
   running.push(run);
   await expect

@@ -11,6 +11,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, type Run, type RunOptions } from '../../support/run.ts';
 import { scripted, sendJson } from '../../support/service.ts';
 import { type Handling, startStoringReceiver, type StoringReceiver } from '../../support/storing-receiver.ts';
+import { serving } from '../export/support.ts';
 
 const now = Date.UTC(2026, 5, 1, 12);
 const hour = 3_600_000;
@@ -265,13 +266,12 @@ describe('leads audit --send-to', () => {
     await serve(166, { maxLimit: 100 });
     await receiver.close();
     let requests = 0;
-    const scriptedReceiver = await scripted((_request, response) => {
+    const scriptedReceiver = await serving((_request, response) => {
       requests += 1;
       if (requests === 1) response.writeHead(200).end();
       else response.writeHead(status, { 'retry-after': '3600' }).end();
     });
     const run = await audit(['--send-to', scriptedReceiver.url, '--json']);
-    await scriptedReceiver.close();
     receiver = await startStoringReceiver({ store: () => Promise.resolve() });
     expect(run.exitCode).toBe(7);
     expect(run.stderr).toMatch(/^1 of 156 leads acknowledged/m);

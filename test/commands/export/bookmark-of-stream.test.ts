@@ -7,6 +7,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { serving } from './support.ts';
 
 let service: Scripted;
 let home: string;
@@ -72,7 +73,7 @@ describe('export --follow --bookmark', () => {
 
   it('stays where it is when what was under way at Ctrl-C could not be written', async () => {
     const stored = [lead('1')];
-    const polled = await scripted((_, response) => sendJson(response, { data: stored, next_cursor: null }));
+    const polled = await serving((_, response) => sendJson(response, { data: stored, next_cursor: null }));
     const clock = new FakeClock(Date.now());
     const env = { ...options().env, LEADS_BASE_URL: polled.url };
     const live = startLeads(['export', '--bookmark', bookmark, '--follow', '10s'], { env, home, clock });
@@ -89,14 +90,13 @@ describe('export --follow --bookmark', () => {
     live.abort(new InterruptedError('SIGINT'));
     fail?.(Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' }));
     const { exitCode } = await live.done;
-    await polled.close();
     expect([exitCode, readFileSync(bookmark, 'utf8')]).toEqual([130, before]);
   });
 
   it('knows what an interrupted poll has written', async () => {
     const stored = [lead('1')];
     let [isHeld, held] = [false, false];
-    const polled = await scripted((request, response) => {
+    const polled = await serving((request, response) => {
       const isFirst = !(request.url ?? '').includes('cursor=');
       if (stored.length === 1) sendJson(response, { data: stored, next_cursor: null });
       else if (isFirst) sendJson(response, { data: stored.slice(0, 2), next_cursor: 'behind-two' });
@@ -116,7 +116,6 @@ describe('export --follow --bookmark', () => {
     const first = await live.done;
     isHeld = false;
     const second = await leads(argv, { env, home });
-    await polled.close();
     expect([first.exitCode, second.exitCode]).toEqual([0, 0]);
     const ids = `${first.stdout}${second.stdout}`.match(/(?<="id":")./g);
     expect(ids?.toSorted()).toEqual(['1', '2', '3']);

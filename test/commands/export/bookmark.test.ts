@@ -5,6 +5,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { seeded } from '../../support/faulty-service.ts';
 import { freshHome, leads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+import { serving } from './support.ts';
 
 const hour = 3_600_000;
 
@@ -73,13 +74,12 @@ describe('export --bookmark', () => {
     const home = freshHome();
     const bookmark = join(home, 'bookmark.json');
     const lead = { id: '1', createdAt: '2026-01-01T00:00:00Z' };
-    const failing = await scripted((_, response, nth) => {
+    const failing = await serving((_, response, nth) => {
       if (nth === 0) sendJson(response, { data: [lead], next_cursor: 'x' });
       else response.writeHead(400).end();
     });
     const argv = ['export', '--bookmark', bookmark];
     expect((await leads(argv, { env: env(failing), home })).exitCode).not.toBe(0);
-    await failing.close();
     expect(existsSync(bookmark)).toBe(false);
     expect(existsSync(`${bookmark}.lock`)).toBe(false);
   });

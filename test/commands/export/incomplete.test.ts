@@ -6,6 +6,7 @@ import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+import { envOf, serving } from './support.ts';
 
 /** A service that counts six leads and leads to no more than three. */
 let service: Scripted;
@@ -108,7 +109,7 @@ describe('a walk that proves nothing', () => {
 it('says it where a poll of --follow meets no lead of the one before, and reaches as far back again', async () => {
   const list = [{ id: 'a', createdAt: new Date(Date.now() - 60_000).toISOString() }];
   let polls = 0;
-  const lossy = await scripted((_, response) => {
+  const lossy = await serving((_, response) => {
     polls += 1;
     if (polls === 2) list.splice(0, 1, { id: 'b', createdAt: new Date().toISOString() });
     if (polls === 3) list.push({ id: 'a', createdAt: new Date().toISOString() });
@@ -116,10 +117,9 @@ it('says it where a poll of --follow meets no lead of the one before, and reache
     if (polls === 4) following.abort(new InterruptedError('SIGINT'));
   });
   const following = startLeads(['export', '--follow', '10s', '-q'], {
-    env: { LEADS_API_KEY: 'key', LEADS_BASE_URL: lossy.url },
+    env: envOf(lossy.url),
   });
   const { exitCode, stdout, stderr } = await following.done;
-  await lossy.close();
   expect([exitCode, stdout.match(/"id":"."/g)]).toEqual([0, ['"id":"a"', '"id":"b"']]);
   expect(stderr).toBe(
     'warning: leads may be missing: the newest lead of the run before did not come again; trying again\n',
@@ -128,7 +128,7 @@ it('says it where a poll of --follow meets no lead of the one before, and reache
 
 it('counts a page once that proved nothing, and goes further when it is read again', async () => {
   let listed = 17;
-  const growing = await scripted((request, response) => {
+  const growing = await serving((request, response) => {
     const from = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
     const data = Array.from({ length: Math.min(5, listed - from) }, (_, i) => ({ id: `l${from + i}` }));
     sendJson(response, { data, next_cursor: from + 5 < listed ? String(from + 5) : null, total: 20 });
@@ -138,7 +138,7 @@ it('counts a page once that proved nothing, and goes further when it is read aga
   const exported = (...flags: string[]) =>
     leads(['export', '-o', file, ...flags], {
       home,
-      env: { LEADS_API_KEY: 'key', LEADS_BASE_URL: growing.url },
+      env: envOf(growing.url),
     });
   const short = await exported();
   expect(short.stderr).toContain('the service counts 20 leads and gave 17');
@@ -146,7 +146,6 @@ it('counts a page once that proved nothing, and goes further when it is read aga
   expect((await exported('--resume')).stderr).toContain('the service counts 20 leads and gave 17');
   listed = 20;
   const whole = await exported('--resume', '--accept-incomplete');
-  await growing.close();
   expect([whole.exitCode, whole.stderr]).toEqual([0, expect.not.stringContaining('missing')]);
   expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(20);
 });
@@ -155,7 +154,7 @@ it('names as kept what its last checkpoint describes, where none could be writte
   const home = freshHome();
   const file = join(home, 'out.ndjson');
   let isFull = true;
-  const failing = await scripted((request, response) => {
+  const failing = await serving((request, response) => {
     const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
     if (at < 2 || !isFull)
       sendJson(response, { data: [{ id: `${at}` }], next_cursor: at < 3 ? `${at + 1}` : null });
@@ -164,19 +163,18 @@ it('names as kept what its last checkpoint describes, where none could be writte
       response.writeHead(401).end();
     }
   });
-  const env = { LEADS_API_KEY: 'key', LEADS_BASE_URL: failing.url };
+  const env = envOf(failing.url);
   const exported = (...flags: string[]) =>
     leads(['export', '-o', file, ...flags], { home, env, clock: new FakeClock() });
   expect((await exported()).stderr).toContain('0 leads are kept in');
   rmdirSync(`${file}.checkpoint.tmp`);
   isFull = false;
   const { exitCode, stderr } = await exported('--resume');
-  await failing.close();
   expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^4 leads to (?!.*from before)/)]);
 });
 
 it('list tries a smaller page where the service rejects the size of --limit', async () => {
-  const strict = await scripted((request, response) => {
+  const strict = await serving((request, response) => {
     const query = new URL(request.url ?? '', 'http://x').searchParams;
     const offset = Number(query.get('offset') ?? 0);
     const size = Number(query.get('limit'));
@@ -189,8 +187,7 @@ it('list tries a smaller page where the service rejects the size of --limit', as
     }
   });
   const { exitCode, stdout } = await leads(['list', '--limit', '300', '--format', 'ndjson'], {
-    env: { LEADS_API_KEY: 'key', LEADS_BASE_URL: strict.url },
+    env: envOf(strict.url),
   });
-  await strict.close();
   expect([exitCode, stdout.trimEnd().split('\n').length]).toEqual([0, 250]);
 });

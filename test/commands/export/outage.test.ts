@@ -162,6 +162,15 @@ describe('export --follow -o that goes on where an earlier run had stopped', () 
     expect(run).toEqual({ exitCode: 0, written, asked: ['old3', ...fromFront] });
   });
 
+  it('does so again where the first pages failed as well', async () => {
+    const run = await goOn(500, (cursor, nth) => cursor.startsWith('old') || nth === 4);
+    expect(run).toEqual({
+      exitCode: 0,
+      written,
+      asked: ['old3', 'front', 'new1', 'new2', 'old3', ...fromFront],
+    });
+  });
+
   it('goes on there where the service answers again', async () => {
     // The first page is asked for smaller as well, since that may be why it fails.
     const run = await goOn(500, (_, nth) => nth < 5);

@@ -4,6 +4,7 @@ import { readXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshHome, leads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+import { envOf, serving } from './support.ts';
 
 const records = [
   { id: 'a', contact: { name: 'Ana; "la" Ñ', phone: '+34600112233' }, createdAt: '2026-09-30T22:00:00Z' },
@@ -49,19 +50,18 @@ describe('export to a workbook', () => {
 
   it('is finished by --resume', async () => {
     let isRefused = true;
-    const paging = await scripted((request, response) => {
+    const paging = await serving((request, response) => {
       const isSecond = request.url?.includes('cursor=2') === true;
       if (isSecond && isRefused) response.writeHead(401).end('{"message":"not now"}');
       else sendJson(response, { data: [{ id: isSecond ? 'b' : 'a' }], next_cursor: isSecond ? null : '2' });
     });
     const home = freshHome();
     const file = join(home, 'all.xlsx');
-    const env = { LEADS_API_KEY: 'key-0123', LEADS_BASE_URL: paging.url };
+    const env = envOf(paging.url);
     const argv = ['export', '-o', file, '--resume'];
     expect((await leads(argv, { home, env })).exitCode).toBe(4);
     isRefused = false;
     const { exitCode, stderr } = await leads(argv, { home, env });
-    await paging.close();
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('1 of them from before')]);
     expect((await rowsIn(file)).map(([id]) => id)).toEqual(['id', 'a', 'b']);
   });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+import { envOf, serving } from '../export/support.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
 const ago = (hours: number): string => new Date(now - hours * 3_600_000).toISOString();
@@ -78,13 +79,12 @@ describe('leads whose fields are the attributes of JSON:API', () => {
   });
 
   it('are not taken for them where a record has other members as well', async () => {
-    const other = await scripted((_, response) =>
+    const other = await serving((_, response) =>
       sendJson(response, { data: [{ ...records[0], owner: 'x' }], has_more: false }),
     );
     const { stdout } = await leads(['list', '--format', 'csv'], {
-      env: { LEADS_API_KEY: 'k', LEADS_BASE_URL: other.url },
+      env: envOf(other.url),
     });
-    await other.close();
     expect(stdout).toMatch(/^3,,,,.*""attributes"":\{""category""/m);
   });
 });
