@@ -10,14 +10,6 @@ interface Terminal {
   readonly columns?: number;
 }
 
-type Repeat = (ms: number, step: () => void) => () => void;
-
-const repeatUnreferenced: Repeat = (ms, step) => {
-  const timer = setInterval(step, ms);
-  timer.unref();
-  return () => clearInterval(timer);
-};
-
 /**
  * The last line of a terminal, which shows what a run is doing. It is redrawn at an interval as long as there is something to
  * show. Every other writer to this terminal writes to a stream of `sharedWith`, which erases the line before.
@@ -25,17 +17,15 @@ const repeatUnreferenced: Repeat = (ms, step) => {
 export class StatusLine {
   readonly #stderr: Terminal;
   readonly #clock: Clock;
-  readonly #repeat: Repeat;
   #activity: Activity = { progress: undefined, waits: [], openRequests: 0, lastHeardAt: 0 };
-  #stopRedrawing: (() => void) | undefined;
+  #redrawing: NodeJS.Timeout | undefined;
   #drawnText = '';
   /** Another writer has written a part of a line, such as a question, so there is no room for this one. */
   #isLineTaken = false;
 
-  constructor(stderr: Terminal, clock: Clock, repeat: Repeat = repeatUnreferenced) {
+  constructor(stderr: Terminal, clock: Clock) {
     this.#stderr = stderr;
     this.#clock = clock;
-    this.#repeat = repeat;
   }
 
   /** Sets the start of the line, for a time in milliseconds; undefined removes it. */
@@ -79,8 +69,8 @@ export class StatusLine {
   }
 
   close(): void {
-    this.#stopRedrawing?.();
-    this.#stopRedrawing = undefined;
+    clearInterval(this.#redrawing);
+    this.#redrawing = undefined;
     this.#erase();
   }
 
@@ -88,7 +78,7 @@ export class StatusLine {
     this.#activity = { ...this.#activity, ...change };
     const { progress, waits, openRequests } = this.#activity;
     if (progress === undefined && waits.length === 0 && openRequests === 0) this.close();
-    else this.#stopRedrawing ??= this.#repeat(redrawMs, () => this.#draw());
+    else this.#redrawing ??= setInterval(() => this.#draw(), redrawMs).unref();
   }
 
   #draw(): void {

@@ -1,10 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { progressLine, showProgress, summaryLine } from '../../../src/output/terminal/progress.ts';
 import { StatusLine } from '../../../src/output/terminal/status-line.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { memory } from '../../support/run.ts';
 
 describe('progress', () => {
+  afterEach(() => void vi.useRealTimers());
+
   it('shows count, rate, time and, when the total is known, the share and what is left', () => {
     expect(progressLine({ leads: 12_345, earlierLeads: 0, total: undefined, elapsedMs: 1000 })).toBe(
       '12,345 leads, 12,345/s, 1s',
@@ -29,16 +31,13 @@ describe('progress', () => {
   it('is in the status line until it is cleared, and nothing where there is none', () => {
     const clock = new FakeClock();
     const stderr = memory(40);
-    const ticks: (() => void)[] = [];
-    const status = new StatusLine(stderr, clock, (_, step) => {
-      ticks.push(step);
-      return () => undefined;
-    });
+    vi.useFakeTimers();
+    const status = new StatusLine(stderr, clock);
     const progress = showProgress(status, clock);
     clock.advance(500);
     progress.update(2, undefined);
     progress.update(3, undefined);
-    for (const tick of ticks) tick();
+    vi.runOnlyPendingTimers();
     expect(stderr.text()).toBe('\r\u001b[K3 leads, 6/s, 1s');
     progress.clear();
     expect(stderr.text().endsWith('1s\r\u001b[K')).toBe(true);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { activityLine, StatusLine } from '../../../src/output/terminal/status-line.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { memory } from '../../support/run.ts';
@@ -33,22 +33,21 @@ describe('what a run does at the moment', () => {
   });
 });
 
-/** A line whose timer is the test. */
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A line whose timer is the test's. */
 function lineOn(columns: number) {
   const clock = new FakeClock(0);
   const stderr = memory(columns);
-  let draw: (() => void) | undefined;
-  const line = new StatusLine(stderr, clock, (_, step) => {
-    draw = step;
-    return () => (draw = undefined);
-  });
+  const line = new StatusLine(stderr, clock);
   const tick = (ms: number): string => {
     const before = stderr.text().length;
     clock.advance(ms);
-    draw?.();
+    vi.runOnlyPendingTimers();
     return stderr.text().slice(before);
   };
-  return { line, stderr, tick, isDrawing: () => draw !== undefined };
+  return { line, stderr, tick, isDrawing: () => vi.getTimerCount() > 0 };
 }
 
 describe('the status line', () => {
