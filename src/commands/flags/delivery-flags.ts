@@ -55,6 +55,20 @@ export type TrustOptions = OptionsOf<typeof trustFlags>;
 /** Only the text is kept: the scheme is read when the command runs, since it may be in a file. */
 const scheme: ValueType<string> = { ...text, expected: 'a scheme', choices: schemeNames };
 
+/** The twin of a flag with a secret, which other users of the machine could see in the list of processes. */
+export const secretInFile = {
+  value: 'file',
+  type: inputFile,
+  repeatable: true,
+  help: 'the same, from a file (- for stdin)',
+} as const satisfies Flags[string];
+
+/** `--lead-at` of a command that reads deliveries as a receiver does. */
+export const leadAtFlag = (help: string) =>
+  ({
+    leadAt: { value: 'pointer', type: leadPointer, setting: 'webhook.lead', otherwise: 'auto', help },
+  }) as const satisfies Flags;
+
 const authentication = {
   token: {
     value: 'token',
@@ -64,13 +78,7 @@ const authentication = {
     setting: 'webhook.token',
     help: 'shared token in x-webhook-token',
   },
-  tokenFile: {
-    value: 'file',
-    type: inputFile,
-    repeatable: true,
-    without: ['--secret', '--secret-file'],
-    help: 'the same, from a file (- for stdin)',
-  },
+  tokenFile: { ...secretInFile, without: ['--secret', '--secret-file'] },
   scheme: {
     value: 'name|json|file',
     type: scheme,
@@ -85,12 +93,7 @@ const authentication = {
     setting: 'webhook.secret',
     help: "the scheme's secret; a key in PEM or JWK where it has such keys",
   },
-  secretFile: {
-    value: 'file',
-    type: inputFile,
-    repeatable: true,
-    help: 'the same, from a file (- for stdin)',
-  },
+  secretFile: secretInFile,
   verify: {
     negated: true,
     without: ['--token', '--token-file', '--secret', '--secret-file', '--scheme'],

@@ -1,7 +1,7 @@
 import { duration, pollInterval, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { httpUrl, writtenFile, leadPointer } from '../flags/flag-values.ts';
-import { schemeFlags } from '../flags/delivery-flags.ts';
+import { httpUrl, writtenFile } from '../flags/flag-values.ts';
+import { leadAtFlag, schemeFlags } from '../flags/delivery-flags.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { command, members } from '../flags/command-spec.ts';
 
@@ -76,13 +76,9 @@ export const flags = {
       repeatable: true,
       help: "one of these with more than its address, such as which leads: see 'leads help targets'",
     },
-    leadAt: {
-      value: 'pointer',
-      type: leadPointer,
-      setting: 'webhook.lead',
-      otherwise: 'auto',
-      help: 'where it is in the body: a JSON Pointer such as /data, or /items/* for each element of an array',
-    },
+    ...leadAtFlag(
+      'where it is in the body: a JSON Pointer such as /data, or /items/* for each element of an array',
+    ),
     ...inboxFlags,
     inbox: {
       ...inboxFlags.inbox,

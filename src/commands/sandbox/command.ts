@@ -1,9 +1,9 @@
-import { inputFile, interval, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { interval, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { apiFaults, deliveryFaults, type Faults, parseFaults } from '../../sandbox/faults.ts';
 import { paginations } from '../../sandbox/sandbox-options.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { httpUrl, retrySchedule } from '../flags/flag-values.ts';
-import { schemeFlags } from '../flags/delivery-flags.ts';
+import { schemeFlags, secretInFile } from '../flags/delivery-flags.ts';
 import { formatFlags } from '../flags/shared-flags.ts';
 import { command, members } from '../flags/command-spec.ts';
 
@@ -67,12 +67,7 @@ export const flags = {
       variable: 'LEADS_API_KEY',
       help: 'that opens the API',
     },
-    apiKeyFile: {
-      value: 'file',
-      type: inputFile,
-      repeatable: true,
-      help: 'the same, from a file (- for stdin)',
-    },
+    apiKeyFile: secretInFile,
     pagination: { value: 'style', type: oneOf(paginations), otherwise: 'cursor' },
     envelope: {
       value: 'name',

@@ -1,8 +1,8 @@
 import { inputFile, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { command, members } from '../flags/command-spec.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { headerValue, httpUrl, leadPointer, pointInTime } from '../flags/flag-values.ts';
-import { schemeFlags } from '../flags/delivery-flags.ts';
+import { headerValue, httpUrl, pointInTime } from '../flags/flag-values.ts';
+import { leadAtFlag, schemeFlags } from '../flags/delivery-flags.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 
 /** A URL with its protocol is kept as it is typed: a signature covers the exact text. */
@@ -48,13 +48,7 @@ const flags = {
       otherwise: "the capture's own time, or now",
       help: 'as if it had been received then: 2026-01-31T12:00:00Z, or 2h for two hours ago',
     },
-    leadAt: {
-      value: 'pointer',
-      type: leadPointer,
-      setting: 'webhook.lead',
-      otherwise: 'auto',
-      help: 'where the lead is in the body, as it was said to listen: /data',
-    },
+    ...leadAtFlag('where the lead is in the body, as it was said to listen: /data'),
   }),
   ...inGroup('What is printed', { ...formatFlags(['text', 'json']) }),
 } satisfies Flags;
