@@ -1,18 +1,12 @@
 import { shellWord } from '../front.ts';
 import type { Explanation, Fix } from '../webhook/explain/explain-delivery.ts';
 
-interface FixFlags {
-  /** Flags with which a receiver accepts such deliveries. */
-  readonly receiver: string;
-  /** A further flag with which `leads verify` accepts this one capture; no receiver has it. */
-  readonly capture: string;
-}
-
 /**
- * Returns the fix as words for a POSIX shell, in which a variable holds the secret. Undefined for a shell of
- * Windows where the fix needs quotes, because those shells have no common ones.
+ * Returns the fix as words for a POSIX shell, in which a variable holds the secret: the flags with which a receiver accepts
+ * such deliveries, and for `capture` a further one with which `leads verify` accepts this one capture; no receiver has it.
+ * Undefined for a shell of Windows where the fix needs quotes, because those shells have no common ones.
  */
-export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
+export function fixFlags(fix: Fix, platform: string) {
   const { currentScheme, scheme, secret, signedAt } = fix;
   const flags: string[] = [];
   const members = Object.entries(scheme ?? {}).filter(([, value]) => value !== undefined);

@@ -13,11 +13,7 @@ const noBorders = {
   'bottom-left': '',
   'bottom-right': '',
   left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
   right: '',
-  'right-mid': '',
   middle: gap,
 };
 

@@ -17,11 +17,14 @@ export function write(stream: Writable, data: string | Uint8Array): Promise<void
   });
 }
 
-/** Writes a JSON document and a line break; on a terminal, unsafe characters are escaped. */
-export function writeJson(stdout: Output, document: unknown, indent?: number): Promise<void> {
+/** Returns a JSON document and a line break; for a terminal, unsafe characters are escaped. */
+export function jsonText({ isTTY }: Output, document: unknown, indent?: number): string {
   const json = JSON.stringify(document, null, indent);
-  return write(stdout, `${stdout.isTTY === true ? escapeJson(json) : json}\n`);
+  return `${isTTY === true ? escapeJson(json) : json}\n`;
 }
+
+export const writeJson = (stdout: Output, document: unknown, indent?: number): Promise<void> =>
+  write(stdout, jsonText(stdout, document, indent));
 
 const mostUnsentCharacters = 1024 * 1024;
 

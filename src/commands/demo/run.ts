@@ -151,20 +151,15 @@ function check(condition: boolean, problem: string): void {
   if (!condition) throw new DemoError(problem);
 }
 
-interface Server {
-  readonly process: LeadsProcess;
-  readonly port: number;
-  /** The flag that a user types for this port, which the default one does not need. */
-  readonly portFlag: readonly string[];
-  readonly readyLine: string;
-}
-
-/** Starts a server at its usual port, so that the printed commands are short, or at a free one where that is taken. */
+/**
+ * Starts a server at its usual port, so that the printed commands are short, or at a free one where that is taken. `portFlag` is
+ * what a user types for this port, which the usual one does not need.
+ */
 async function startServer(
   startCommand: (argv: readonly string[]) => LeadsProcess,
   argv: readonly string[],
   ready: RegExp,
-): Promise<Server> {
+) {
   let printed: readonly string[] = [];
   for (const portChoice of [[], ['--port', '0']]) {
     const process = startCommand([...argv, ...portChoice]);

@@ -77,26 +77,17 @@ interface Selection {
   readonly limit: number;
 }
 
-interface FirstLeads {
-  /** Empty where they were printed page by page. */
-  readonly leads: readonly RawLead[];
-  readonly count: number;
-  readonly remainder: Remainder;
-  /** In milliseconds. */
-  readonly startedAt: number;
-}
-
 const largestPage = 1000;
 
 /**
  * Reads the first `limit` leads that match, and requests no needless page; with `print`, each page is printed as soon as it is
- * there. Where filters are checked here and few records may match, pages are as large as for an export.
+ * there, and `leads` stay empty. Where filters are checked here and few records may match, pages are as large as for an export.
  */
 async function readFirst(
   service: Service,
   { query, matcher, limit }: Selection,
   print: ((leads: readonly RawLead[]) => Promise<void>) | undefined,
-): Promise<FirstLeads> {
+) {
   const startedAt = service.clock.now();
   const preferredSize = matcher.matchesAll && limit <= largestPage ? limit : undefined;
   let unprovenEnd: Unproven | undefined;
@@ -121,5 +112,6 @@ async function readFirst(
     if (hasMore) break;
   }
   const mayHaveMore = hasMore || (unprovenEnd !== undefined && count === limit);
-  return { leads, count, remainder: mayHaveMore ? 'more' : (unprovenEnd ?? 'none'), startedAt };
+  const remainder: Remainder = mayHaveMore ? 'more' : (unprovenEnd ?? 'none');
+  return { leads, count, remainder, startedAt };
 }

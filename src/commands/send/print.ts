@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { curlCommand, type CurlRequest, withVariables } from '../../output/curl-command.ts';
-import { write } from '../../output/stdout.ts';
+import { jsonText, write } from '../../output/stdout.ts';
 import { Secret, withoutSecrets } from '../../secret.ts';
-import { escapeJson, paletteFor, sanitize, terminalWidth } from '../../output/terminal/terminal.ts';
+import { paletteFor, sanitize, terminalWidth } from '../../output/terminal/terminal.ts';
 import type { Attempt, outgoingDeliveries } from '../../sender/sender.ts';
 import { type Signer, signRequest } from '../../sender/sign-request.ts';
 import { formatDuration } from '../../time/time-text.ts';
@@ -87,11 +87,10 @@ export async function attemptPrinter(
 ): Promise<AttemptPrinter> {
   const { stdout } = context;
   if (format === 'json') {
-    const line = (record: object): string => {
-      const json = JSON.stringify(record);
-      return `${stdout.isTTY === true ? escapeJson(json) : json}\n`;
+    return {
+      attempt: (timed) => jsonText(stdout, attemptRecord(timed, signer)),
+      summary: (summary) => jsonText(stdout, summary),
     };
-    return { attempt: (timed) => line(attemptRecord(timed, signer)), summary: line };
   }
   const colours = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
