@@ -7,10 +7,16 @@ import type { ValueType } from './value-types.ts';
 
 export type ExtraHeaders = Readonly<Record<string, string>>;
 
+/** RFC 9110, 7.6.1 and 10.1, and RFC 9112, 6: they are between this client and the next server, or end a request. */
+const connectionHeaders = [
+  ...['connection', 'content-length', 'expect', 'keep-alive'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
+];
+
 /** Headers that the client sets itself, or by which it says where a request begins and ends: `leads api` takes none of them. */
 export const clientHeaders: readonly string[] = [
-  ...['authorization', 'host', 'content-length', 'transfer-encoding', 'connection', 'user-agent'],
-  ...['expect', 'upgrade', 'keep-alive', 'te', 'trailer', 'proxy-authorization'],
+  ...['authorization', 'host', 'user-agent', 'proxy-authorization'],
+  ...connectionHeaders,
 ];
 
 const setByClient = 'is set by leads itself';
@@ -19,21 +25,13 @@ const asksForPart = 'asks for a part of the answer, and the list would lack the 
 
 /** Why a profile cannot hold these headers. */
 const objections: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(connectionHeaders.map((name) => [name, ofConnection])),
   authorization: 'holds the API key, which is set as api-key',
   'user-agent': setByClient,
   host: setByClient,
   // Answers are decoded as the client that sends the request can.
   'accept-encoding': setByClient,
-  // RFC 9110, 7.6.1 and 10.1, and RFC 9112, 6: they are between this client and the next server, or end a request.
-  connection: ofConnection,
-  'content-length': ofConnection,
-  expect: ofConnection,
-  'keep-alive': ofConnection,
   'proxy-connection': ofConnection,
-  te: ofConnection,
-  trailer: ofConnection,
-  'transfer-encoding': ofConnection,
-  upgrade: ofConnection,
   'content-encoding': ofConnection,
   'content-range': ofConnection,
   'proxy-authorization': 'is for the proxy, whose URL holds the user and the password',
