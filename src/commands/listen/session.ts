@@ -12,10 +12,9 @@ import { type InboxLocation, type InboxOptions, openInbox } from '../../inbox/op
 import type { StoreOptions } from '../../inbox/store-options.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { openAdminServer } from '../../receiver/admin-server.ts';
-import { inboxUp } from '../../receiver/receiver-metrics.ts';
 import { CurrentKeys } from '../../receiver/credentials.ts';
 import type { ReceiverNote } from '../../receiver/errors.ts';
-import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
+import { inboxUp, ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { inboxRequirements } from '../../receiver/receiver.ts';
 import { repairOutputFile } from '../../receiver/targets/repair-output.ts';
 import type { Target } from '../../receiver/targets/target.ts';

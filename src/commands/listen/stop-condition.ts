@@ -29,6 +29,8 @@ export class StopCondition {
   readonly reached: Promise<StopCause>;
   readonly #stopping = new AbortController();
   readonly #stopped = new AbortController();
+  readonly stopping = this.#stopping.signal;
+  readonly signal = this.#stopped.signal;
   readonly #count: number | undefined;
   readonly #countedIds: string[] = [];
   #accepted = 0;
@@ -61,14 +63,6 @@ export class StopCondition {
     this.#stopping.abort();
     this.#stopped.abort();
     this.#resolve(cause);
-  }
-
-  get stopping(): AbortSignal {
-    return this.#stopping.signal;
-  }
-
-  get signal(): AbortSignal {
-    return this.#stopped.signal;
   }
 
   /** Counts a new lead. `untilForwarded` resolves when no target is to be tried for these leads any more. */
