@@ -3,6 +3,7 @@ import { request } from 'node:https';
 import { request as plainRequest } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -51,12 +52,17 @@ export async function listen(argv: readonly string[] = [], options: RunOptions =
   await until(() => over || ready.test(live.stderr.text()), 'the readiness line');
   const url = ready.exec(live.stderr.text())?.[1];
   if (url === undefined) throw new Error(`listen ended: ${(await live.done).stderr}`);
-  const post: Listener['post'] = (
+  const post: Listener['post'] = async (
     body,
     headers = { 'x-webhook-token': token },
     path = '/',
     method = 'POST',
-  ) => deliver(new URL(path, url), body, headers, live.home, method);
+  ) => {
+    const answered = await deliver(new URL(path, url), body, headers, live.home, method);
+    // What is printed goes to stdout at the end of the turn of the event loop that sent the answer.
+    await setImmediate();
+    return answered;
+  };
   const interrupt = (): Promise<Run> => {
     live.abort(new InterruptedError('SIGINT'));
     return live.done;
