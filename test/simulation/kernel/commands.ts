@@ -5,10 +5,6 @@ import type { Scheduled, Scheduler } from './scheduler.ts';
 
 /** What a command is started with. */
 export interface CommandStart {
-  /** A shell's command line, or a program. */
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<NodeJS.ProcessEnv>;
   /** All that came before its stdin ended; a parent that dies while it writes ends it, too. */
   readonly stdin: Buffer;
   readonly pid: number;
@@ -19,15 +15,13 @@ export interface CommandCourse {
   /** Undefined: it hangs until it is killed. */
   readonly exitAfterMs: number | undefined;
   readonly exitCode: number;
-  readonly stdout?: string;
-  readonly stderr?: string;
   /** What it does to the world, unless it is killed before. */
   readonly effect?: { readonly afterMs: number; readonly run: () => void };
 }
 
 /** Decides what a command does; a code, such as `EAGAIN`, is why it cannot be started. `running`: how many its parent has. */
 export interface CommandRules {
-  failure(command: string, running: number): string | undefined;
+  failure(running: number): string | undefined;
   course(start: CommandStart, parent: Parent): CommandCourse;
 }
 
@@ -35,13 +29,6 @@ export interface CommandRules {
 export interface Parent {
   readonly isAlive: boolean;
   onDeath(run: () => void): void;
-}
-
-type Stdio = 'pipe' | 'ignore' | 'inherit';
-
-interface SpawnOptions {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly stdio?: Stdio | readonly Stdio[];
 }
 
 /** Between a system call of one process and its effect on another one, in milliseconds. */
@@ -62,30 +49,20 @@ export class Commands {
     this.#rules = rules;
   }
 
-  /** `spawn` of node:child_process, with or without arguments. */
-  spawn(
-    parent: Parent,
-    command: string,
-    ...[first, second]: [(readonly string[] | SpawnOptions)?, SpawnOptions?]
-  ): SimChild {
-    const isList = Array.isArray(first);
-    const options = (isList ? second : (first as SpawnOptions | undefined)) ?? {};
+  /** `spawn` of node:child_process, of a shell's command line with pipes. */
+  spawn(parent: Parent, command: string): SimChild {
     this.#pid += 1;
     const pid = this.#pid;
     const siblings = [...this.#running.values()].filter((child) => child.isOf(parent));
-    const failure = this.#rules.failure(command, siblings.length);
-    const child = new SimChild(this.#scheduler, parent, failure === undefined ? pid : undefined, options);
+    const failure = this.#rules.failure(siblings.length);
+    const child = new SimChild(this.#scheduler, parent, failure === undefined ? pid : undefined);
     if (failure !== undefined) {
       child.fail(systemError(failure, `spawn ${command}`));
       return child;
     }
     this.#running.set(pid, child);
     child.onEnd(() => this.#running.delete(pid));
-    child.onInput((stdin) => {
-      const args = isList ? (first as readonly string[]) : [];
-      const start = { command, args, env: { ...options.env }, stdin, pid };
-      child.follow(this.#rules.course(start, parent));
-    });
+    child.onInput((stdin) => child.follow(this.#rules.course({ stdin, pid }, parent)));
     return child;
   }
 
@@ -107,9 +84,9 @@ export class Commands {
 /** What of a `ChildProcess` the product uses. */
 class SimChild extends EventEmitter {
   readonly pid: number | undefined;
-  readonly stdin: Writable | null;
-  readonly stdout: Readable | null;
-  readonly stderr: Readable | null;
+  readonly stdin: Writable;
+  readonly stdout = new Readable({ read: () => undefined });
+  readonly stderr = new Readable({ read: () => undefined });
   readonly #scheduler: Scheduler;
   readonly #parent: Parent;
   readonly #steps: Scheduled[] = [];
@@ -118,18 +95,13 @@ class SimChild extends EventEmitter {
   #takeInput: ((stdin: Buffer) => void) | undefined;
   #isOver = false;
 
-  constructor(scheduler: Scheduler, parent: Parent, pid: number | undefined, options: SpawnOptions) {
+  constructor(scheduler: Scheduler, parent: Parent, pid: number | undefined) {
     super();
     this.#scheduler = scheduler;
     this.#parent = parent;
     this.pid = pid;
-    const isPipe = (i: number): boolean =>
-      (typeof options.stdio === 'string' ? options.stdio : (options.stdio?.[i] ?? 'pipe')) === 'pipe';
-    this.stdin = isPipe(0) ? this.#input() : null;
-    this.stdout = isPipe(1) ? new Readable({ read: () => undefined }) : null;
-    this.stderr = isPipe(2) ? new Readable({ read: () => undefined }) : null;
-    if (this.stdin === null) this.#after(pipeMs, () => this.#inputEnded());
-    else parent.onDeath(() => this.#inputEnded());
+    this.stdin = this.#input();
+    parent.onDeath(() => this.#inputEnded());
   }
 
   #input(): Writable {
@@ -181,16 +153,10 @@ class SimChild extends EventEmitter {
     this.#tell(pipeMs, () => this.emit('error', error));
   }
 
-  follow({ exitAfterMs, exitCode, stdout = '', stderr = '', effect }: CommandCourse): void {
+  follow({ exitAfterMs, exitCode, effect }: CommandCourse): void {
     if (effect !== undefined) this.#after(effect.afterMs, effect.run);
     if (exitAfterMs === undefined) return;
-    this.#after(exitAfterMs, () => {
-      if (this.#parent.isAlive) {
-        this.stdout?.push(stdout);
-        this.stderr?.push(stderr);
-      }
-      this.#exit(exitCode, null);
-    });
+    this.#after(exitAfterMs, () => this.#exit(exitCode, null));
   }
 
   kill(signal: NodeJS.Signals = 'SIGTERM'): boolean {
@@ -211,8 +177,8 @@ class SimChild extends EventEmitter {
     for (const run of this.#ends) run();
     this.#tell(pipeMs, () => this.emit('exit', code, signal));
     this.#tell(2 * pipeMs, () => {
-      this.stdout?.push(null);
-      this.stderr?.push(null);
+      this.stdout.push(null);
+      this.stderr.push(null);
     });
     this.#tell(3 * pipeMs, () => this.emit('close', code, signal));
   }

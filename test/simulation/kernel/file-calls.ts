@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { Readable } from 'node:stream';
 import { type Disk, diskError, type Owner } from './disk.ts';
 import { OpenFile, SimFileHandle } from './open-file.ts';
 
@@ -16,8 +15,7 @@ const real = fs as unknown as Record<string, Call>;
 const toText = (path: unknown): string => (path instanceof URL ? path.pathname : String(path));
 
 const readingCalls = ['access', 'lstat', 'readdir', 'readlink', 'realpath', 'stat'];
-const attributeCalls = ['chmod', 'utimes'];
-const removingCalls = ['rm', 'rmdir', 'unlink'];
+const removingCalls = ['rm', 'unlink'];
 
 /** `virtualFile`: the text of a file that the kernel makes. */
 export function filesOn(
@@ -31,9 +29,7 @@ export function filesOn(
   const calls: Record<string, (path: string, ...args: unknown[]) => unknown> = {};
   for (const name of readingCalls)
     calls[name] = (path, ...args) => seenResult(disk, run(name, path, ...args));
-  for (const name of attributeCalls) {
-    calls[name] = (path, ...args) => disk.effect(owner, () => run(name, path, ...args));
-  }
+  calls['chmod'] = (path, ...args) => disk.effect(owner, () => run('chmod', path, ...args));
   for (const name of removingCalls) {
     calls[name] = (path, ...args) =>
       disk.effect(owner, () => durability.removed(disk.real(path), () => run(name, path, ...args)));
@@ -70,11 +66,6 @@ export function filesOn(
     return first === undefined ? undefined : disk.seen(first);
   };
   calls['mkdir'] = (path, options) => makeDirectory(path, options as fs.MakeDirectoryOptions);
-  calls['mkdtemp'] = (prefix) => {
-    const path = prefix + Buffer.from(disk.random.bytes(3)).toString('hex');
-    makeDirectory(path, { mode: 0o700 });
-    return path;
-  };
   const promised: Record<string, unknown> = { constants: fs.constants };
   const blocking: Record<string, unknown> = { constants: fs.constants };
   for (const [name, call] of Object.entries(calls)) {
@@ -95,51 +86,24 @@ export function filesOn(
       return new SimFileHandle(disk, owner, file);
     });
   promised['open'] = open;
-  const writeFile =
-    (usual: string) =>
-    async (
-      to: unknown,
-      data: string | Uint8Array,
-      options?: { flag?: string; mode?: number },
-    ): Promise<void> => {
-      if (to instanceof SimFileHandle) return to.writeFile(data);
-      const file = await open(to, options?.flag ?? usual, options?.mode);
-      try {
-        await file.writeFile(data);
-      } finally {
-        await file.close();
-      }
-    };
-  promised['writeFile'] = writeFile('w');
-  promised['appendFile'] = writeFile('a');
-  Object.assign(blocking, descriptorCalls(disk, owner));
-  blocking['existsSync'] = (path: unknown) => owner.isAlive && fs.existsSync(disk.real(toText(path)));
-  blocking['createReadStream'] = (path: unknown, options?: { start?: number; end?: number }) =>
-    Readable.from(chunksOf(disk, owner, toText(path), options), { objectMode: false });
-  return { promised, blocking };
-}
-
-function descriptorCalls(disk: Disk, owner: Owner): Record<string, unknown> {
-  const on =
-    <A extends unknown[], T>(run: (file: OpenFile, ...args: A) => T) =>
-    (fd: number, ...args: A): T =>
-      now(disk, owner, () => run(disk.openFile(owner, fd), ...args));
-  return {
-    openSync: (path: unknown, flags: string | number = 'r', mode?: number) =>
-      now(disk, owner, () => disk.opened(owner, new OpenFile(disk, owner, toText(path), flags, mode)).fd),
-    closeSync: on((file) => file.close()),
-    fchmodSync: on((file, mode: number) => file.chmod(mode)),
-    fdatasyncSync: on((file) => file.sync('fdatasync')),
-    fsyncSync: on((file) => file.sync('fsync')),
-    fstatSync: on((file, options?: fs.StatOptions) => file.stat(options)),
-    ftruncateSync: on((file, size = 0) => file.truncate(Number(size))),
-    readSync: on((file, buffer: Buffer, offset: number = 0, length?: number, position?: number | null) =>
-      file.read(buffer, offset, length ?? buffer.length - offset, position),
-    ),
-    writeSync: on((file, bytes: Uint8Array, offset: number = 0, length?: number, position?: number | null) =>
-      file.write(bytes, offset, length ?? bytes.length - offset, position),
-    ),
+  promised['writeFile'] = async (
+    to: unknown,
+    data: string | Uint8Array,
+    options?: { flag?: string; mode?: number },
+  ): Promise<void> => {
+    if (to instanceof SimFileHandle) return to.writeFile(data);
+    const file = await open(to, options?.flag ?? 'w', options?.mode);
+    try {
+      await file.writeFile(data);
+    } finally {
+      await file.close();
+    }
   };
+  blocking['openSync'] = (path: unknown, flags: string | number = 'r', mode?: number) =>
+    now(disk, owner, () => disk.opened(owner, new OpenFile(disk, owner, toText(path), flags, mode)).fd);
+  blocking['closeSync'] = (fd: number) => now(disk, owner, () => disk.openFile(owner, fd).close());
+  blocking['existsSync'] = (path: unknown) => owner.isAlive && fs.existsSync(disk.real(toText(path)));
+  return { promised, blocking };
 }
 
 /** A call that blocks takes no time, since nothing else could happen meanwhile. */
@@ -160,18 +124,3 @@ function seenResult(disk: Disk, found: unknown): unknown {
 }
 
 const nameOf = (entry: string | fs.Dirent): string => (typeof entry === 'string' ? entry : entry.name);
-
-async function* chunksOf(
-  disk: Disk,
-  owner: Owner,
-  path: string,
-  { start = 0, end = Number.MAX_SAFE_INTEGER }: { start?: number; end?: number } = {},
-): AsyncGenerator<Buffer> {
-  const bytes = await disk.later(owner, 'read', path, () => {
-    disk.check('read', path);
-    return fs.readFileSync(disk.real(path));
-  });
-  for (let at = start; at < Math.min(end + 1, bytes.length); at += 65_536) {
-    yield bytes.subarray(at, Math.min(at + 65_536, end + 1));
-  }
-}

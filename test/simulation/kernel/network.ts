@@ -1,12 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  request,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, request, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { Duplex } from 'node:stream';
 import type { Scheduled, Scheduler } from './scheduler.ts';
 
@@ -21,19 +13,6 @@ export interface Link {
 export interface LinkRules {
   /** For a connection to that port; undefined: nobody answers, and nothing is said either. */
   open(port: number): Link | undefined;
-  /** Called when a server is done with an answer, whether that arrives or not. */
-  answered?(answer: GivenAnswer): void;
-}
-
-/** What a server was asked and answered. */
-export interface GivenAnswer {
-  readonly client: Owner | undefined;
-  /** When the head of the request had arrived. */
-  readonly askedAt: number;
-  /** Of the request. */
-  readonly body: string;
-  readonly status: number;
-  readonly retryAfter: string | undefined;
 }
 
 /** Whose sockets end when it dies. */
@@ -382,8 +361,7 @@ export function serverOn(
   Object.assign(server, methods);
   Object.defineProperty(server, 'listening', { get: () => isListening });
   // An idle connection is closed as node would, by virtual time.
-  server.prependListener('request', (request, response) => {
-    noteAnswer(network, request, response);
+  server.prependListener('request', (_, response) => {
     response.sendDate = false;
     // As of a service that answers at once: what is late then is on its way.
     response.setHeader('date', new Date(network.now).toUTCString());
@@ -396,30 +374,6 @@ export function serverOn(
     socket?.setTimeout(0);
   });
   return server;
-}
-
-function noteAnswer(network: Network, request: IncomingMessage, response: ServerResponse): void {
-  const askedAt = network.now;
-  const client = (request.socket as unknown as SimSocket).peerOwner;
-  const pieces: Buffer[] = [];
-  const push = request.push.bind(request);
-  // A listener of its data would make it flow before the program listens; and the program may free what it was given.
-  request.push = (piece: Buffer | null, encoding?: BufferEncoding) => {
-    if (piece !== null) pieces.push(Buffer.from(piece));
-    return push(piece, encoding);
-  };
-  response.once('prefinish', () => {
-    // A client that is gone is told nothing, and may have asked again long ago.
-    if (request.socket.destroyed) return;
-    const retryAfter = response.getHeader('retry-after');
-    network.rules.answered?.({
-      client,
-      askedAt,
-      body: Buffer.concat(pieces).toString(),
-      status: response.statusCode,
-      retryAfter: retryAfter === undefined ? undefined : String(retryAfter),
-    });
-  });
 }
 
 /** node:http checks connections by a timer of real time, which would keep what is dead in memory. */

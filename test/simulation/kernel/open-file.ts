@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { Writable } from 'node:stream';
 import type { Disk, Owner } from './disk.ts';
 import { diskError } from './disk.ts';
 import type { FileContent } from './durability.ts';
@@ -102,11 +101,6 @@ export class OpenFile {
     return this.#disk.stats(fs.fstatSync(this.fd, options));
   }
 
-  chmod(mode: number): void {
-    this.#check('fchmod');
-    this.#disk.effect(this.#owner, () => fs.fchmodSync(this.fd, mode));
-  }
-
   /** Also of a process that died. */
   close(): void {
     if (!this.#isOpen) return;
@@ -173,10 +167,6 @@ export class SimFileHandle {
     for (let at = 0; at < buffer.length;) at += (await this.write(buffer, at)).bytesWritten;
   }
 
-  appendFile(data: string | Uint8Array): Promise<void> {
-    return this.writeFile(data);
-  }
-
   async readFile(options?: BufferEncoding | { encoding?: BufferEncoding }): Promise<string | Buffer> {
     const bytes = await this.#later('read', () => {
       const { size } = fs.fstatSync(this.fd);
@@ -195,23 +185,12 @@ export class SimFileHandle {
     return this.#later('ftruncate', () => this.#file.truncate(length));
   }
 
-  chmod(mode: number): Promise<void> {
-    return this.#later('fchmod', () => this.#file.chmod(mode));
-  }
-
   sync(): Promise<void> {
     return this.#later('fsync', () => this.#file.sync('fsync'));
   }
 
   datasync(): Promise<void> {
     return this.#later('fdatasync', () => this.#file.sync('fdatasync'));
-  }
-
-  createWriteStream(): Writable {
-    return new Writable({
-      write: (chunk: Buffer, _, done) => void this.writeFile(chunk).then(() => done(), done),
-      final: (done) => void this.close().then(() => done(), done),
-    });
   }
 
   close(): Promise<void> {

@@ -23,13 +23,10 @@ export interface ProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly pid: number;
   readonly seed: number;
-  /** By how much its clock is off, in milliseconds, at a time. */
-  readonly clockError: (now: number) => number;
+  /** By how much its clock is off, in milliseconds. */
+  readonly clockError: () => number;
   readonly onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
-
-type SpawnArguments =
-  Parameters<Machine['commands']['spawn']> extends [unknown, ...infer Rest] ? Rest : never;
 
 /** The timers of a process: as globals, and as of node:timers/promises. */
 interface Timers {
@@ -73,8 +70,7 @@ export class SimProcess {
   }
 
   now(): number {
-    const { now } = this.machine.scheduler;
-    return Math.floor(now + this.options.clockError(now));
+    return Math.floor(this.machine.scheduler.now + this.options.clockError());
   }
 
   start(): this {
@@ -245,15 +241,9 @@ export class SimProcess {
       net: { ...net, connect, createConnection: connect, createServer: refused('net.createServer') },
       http: {
         ...http,
-        createServer: (
-          options: http.ServerOptions | ((request: never, response: never) => void),
-          listener?: (request: never, response: never) => void,
-        ) =>
-          typeof options === 'function'
-            ? serverOn(network, this, {}, options)
-            : serverOn(network, this, options, listener),
+        createServer: (options: http.ServerOptions, listener?: (request: never, response: never) => void) =>
+          serverOn(network, this, options, listener),
         request: requestOn(network, this),
-        get: (...args: Parameters<typeof http.request>) => requestOn(network, this)(...args).end(),
       },
       crypto: {
         ...crypto,
@@ -275,9 +265,9 @@ export class SimProcess {
       },
       child_process: {
         ...childProcess,
-        spawn: (...[command, ...rest]: SpawnArguments) => {
+        spawn: (command: string) => {
           if (!this.isAlive) throw systemError('EPERM', 'spawn');
-          return machine.commands.spawn(this, command, ...rest);
+          return machine.commands.spawn(this, command);
         },
       },
       'dns/promises': { lookup: () => Promise.resolve({ address: '127.0.0.1', family: 4 }) },

@@ -10,7 +10,7 @@ export interface ActorOptions {
   readonly machine: Machine;
   readonly random: Random;
   readonly truth: Truth;
-  readonly clockError: (now: number) => number;
+  readonly clockError: () => number;
   readonly nextPid: () => number;
   /** Of what is printed; `text` may hold several lines. */
   readonly onOutput: (process: SimProcess, text: string) => void;

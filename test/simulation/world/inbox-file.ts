@@ -28,20 +28,6 @@ type Row = Readonly<Record<string, unknown>>;
 
 const nothing: StoredLeads = { ids: new Set(), pushed: new Set(), forwards: [] };
 
-/** The bytes that are stored of each of these leads; a lead that was pruned or erased has none. */
-export function readStoredBodies(disk: Disk, ids: readonly string[]): ReadonlyMap<string, string> {
-  if (ids.length === 0) return new Map();
-  const statement = openCopy(disk, inboxPath).prepare(
-    'SELECT body FROM deliveries WHERE seq = (SELECT seq FROM leads WHERE id = ?)',
-  );
-  return new Map(
-    ids.flatMap((id): [string, string][] => {
-      const [row] = statement.all([id]) as { readonly body: ArrayBuffer }[];
-      return row === undefined || row.body.byteLength === 0 ? [] : [[id, Buffer.from(row.body).toString()]];
-    }),
-  );
-}
-
 const lastRead = new WeakMap<Disk, { readonly changes: number; readonly stored: StoredLeads }>();
 
 export function readInbox(disk: Disk): StoredLeads {

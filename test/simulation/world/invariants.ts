@@ -6,7 +6,7 @@ import { bookmarkedPath, bookmarkPath, exportPath, type Run } from './operator.t
 import { giveUpTimes, type Plan, type TargetKind } from './plan.ts';
 import { apiKey } from './service.ts';
 import { token } from './senders.ts';
-import { isAsSent, type Moment, pairOf, type Truth, versionsBetween } from './truth.ts';
+import { isAsSent, type Moment, pairOf, type Truth } from './truth.ts';
 
 /** A promise that did not hold. */
 export class Violation extends Error {
@@ -247,12 +247,8 @@ export function checkExport(disk: Disk, truth: Truth, run: Run, now: number): vo
   for (const [i, line] of lines.entries()) {
     const lead = truth.leads.get(ids[i] ?? '');
     if (lead === undefined) throw new Violation(name, `${path} has ${ids[i] ?? ''}, which never was`);
-    const known = run.action === 'bookmark' ? truth.bookmarked.get(lead.id) : undefined;
-    const expected =
-      known === undefined ? versionsBetween(lead, run.startedAt, now).map(({ listed }) => listed) : [known];
-    if (!expected.includes(line))
-      throw new Violation('exported-as-it-was', `${path}: ${line} instead of ${expected.join(' or ')}`);
-    if (run.action === 'bookmark') truth.bookmarked.set(lead.id, line);
+    if (line !== lead.listed)
+      throw new Violation('exported-as-it-was', `${path}: ${line} instead of ${lead.listed}`);
   }
 }
 
@@ -273,7 +269,6 @@ interface Finding {
   readonly type: string;
   readonly class: string;
   readonly id: string;
-  readonly fields: readonly string[] | null;
   readonly reason: string | null;
 }
 
@@ -283,8 +278,6 @@ interface AuditEnd {
   readonly now: number;
   /** What the inbox holds now. */
   readonly stored: ReadonlySet<string>;
-  /** What it has of leads that were edited. */
-  readonly bodies: ReadonlyMap<string, string>;
   readonly settleMs: number;
 }
 
@@ -295,7 +288,7 @@ const tellingMs = 60_000;
  * Exit 0 or 7 of an audit: what it calls missing is, and what is missing is called so, or stored now; after a long run it may be
  * called missing so far.
  */
-export function checkAudit(truth: Truth, { run, code, now, stored, bodies, settleMs }: AuditEnd): void {
+export function checkAudit(truth: Truth, { run, code, now, stored, settleMs }: AuditEnd): void {
   const lines = run.process.stdout.split('\n').filter((line) => line !== '');
   const findings = lines.map((line) => JSON.parse(line) as Finding).filter(({ type }) => type === 'finding');
   const missing = new Set(findings.filter((finding) => finding.class === 'missing').map(({ id }) => id));
@@ -323,52 +316,7 @@ export function checkAudit(truth: Truth, { run, code, now, stored, bodies, settl
   }
   if (code === 0 && run.action === 'audit' && missing.size > 0)
     throw new Violation('audit-is-true', 'exit 0 with missing leads');
-  const different = new Map(
-    findings.flatMap((one) => (one.class === 'different' ? [[one.id, one.fields ?? []]] : [])),
-  );
-  checkDifferent(truth, { run, now, bodies, settleMs }, different, findings);
 }
-
-/** What an audit calls different was, in the very fields, and what was different all the time is called so. */
-function checkDifferent(
-  truth: Truth,
-  { run, now, bodies, settleMs }: Pick<AuditEnd, 'run' | 'now' | 'bodies' | 'settleMs'>,
-  called: ReadonlyMap<string, readonly string[]>,
-  findings: readonly Finding[],
-): void {
-  const leads = [...truth.leads.values()].filter(({ id }) => bodies.has(id) && !truth.erased.has(id));
-  for (const lead of leads) {
-    const { id, createdAt, deletedAt = Infinity } = lead;
-    const body = bodies.get(id) ?? '';
-    const shown = versionsBetween(lead, run.startedAt, now).map(({ listed }) => differing(listed, body));
-    const fields = called.get(id);
-    if (fields !== undefined && !shown.includes(fields.toString())) {
-      throw new Violation(
-        'audit-is-true',
-        `${id} is called different in ${fields.join(', ')}, and was in ${shown.join(' or ')}`,
-      );
-    }
-    const isOld = createdAt < run.startedAt - 2 * settleMs && deletedAt > now;
-    if (fields !== undefined || !isOld || !run.storedBefore.has(id) || shown.includes('')) continue;
-    if (!findings.some((one) => one.id === id && one.reason === 'different so far'))
-      throw new Violation('audit-is-true', `${id} is not called different, and was in ${shown.join(' or ')}`);
-  }
-}
-
-/** Fields of a lead that the list shows otherwise than they were pushed, its delivery status aside. */
-function differing(listed: string, pushed: string): string {
-  const [a, b] = [fieldsOf(listed), fieldsOf(pushed)];
-  return [...a.keys()].filter((path) => path !== 'status' && a.get(path) !== b.get(path)).toString();
-}
-
-const fieldsOf = (json: string): ReadonlyMap<string, unknown> =>
-  new Map(
-    Object.entries(JSON.parse(json) as object).flatMap(([name, value]: [string, unknown]) =>
-      typeof value === 'object'
-        ? Object.entries(value ?? {}).map(([inner, one]): [string, unknown] => [`${name}.${inner}`, one])
-        : [[name, value]],
-    ),
-  );
 
 /** An app believes only who knows the secret of the moment, whenever the lead came. */
 export function checkSigned(id: string, credential: unknown): void {

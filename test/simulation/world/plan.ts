@@ -14,7 +14,6 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'slow-disk'; readonly forMs: number }
   | { readonly kind: 'network'; readonly fault: 'reset' | 'silent' | 'slow'; readonly to: 'receiver' | 'application' | 'service'; readonly forMs: number }
   | { readonly kind: 'clock'; readonly byMs: number }
-  | { readonly kind: 'drift'; readonly ppm: number; readonly forMs?: number }
   | ({ readonly kind: 'flags'; readonly receiver: number; readonly forMs: number } & Flags)
   | { readonly kind: 'application'; readonly answer: ApplicationAnswer; readonly forMs: number }
   | { readonly kind: 'command'; readonly end: CommandEnd; readonly forMs: number }
@@ -33,9 +32,9 @@ export interface KillPoint {
 type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
 export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
 export type CommandEnd = 'fails' | 'hangs' | 'cannot-start';
-export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats' | 'edits';
+export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats';
 export type OperatorAction =
-  'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats' | 'send' | 'resend';
+  'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats';
 export type TargetKind = 'application' | 'file' | 'command';
 
 /** What a receiver is started with; targets are some of the plan's. */
@@ -60,8 +59,6 @@ export interface Plan {
   readonly style: Style;
   /** No page is longer. */
   readonly pageCap: number;
-  /** What a delivery carries that is tried again once its lead was edited; default: what it carried before. */
-  readonly retries?: 'as-edited';
   /** When nine of ten leads come at once, in milliseconds like `lengthMs`; default: they do not. */
   readonly crowdAt?: number;
   readonly happenings: readonly Happening[];
@@ -108,38 +105,13 @@ export function planOf(seed: number): Plan {
     kind: 'suspend',
     forMs: random.between(940, 1060) * minute,
   }));
-  const later = edits(randomOf(seed, 'plan edits'), lengthMs, actions);
   const crowd = crowded(randomOf(seed, 'plan crowd'), plan);
   const restarts = otherFlags(randomOf(seed, 'plan flags'), plan);
-  const drifts = drift(randomOf(seed, 'plan drift'), lengthMs);
-  const happenings = [
-    ...crashes,
-    ...faults,
-    ...actions,
-    ...sleeps,
-    ...later.happenings,
-    ...drifts,
-    ...crowd.happenings,
-    ...restarts,
-  ].sort((a, b) => a.at - b.at);
-  const whole = { ...plan, ...later, ...crowd, happenings };
-  return withHangs(withGiveUp(withSends(whole)));
-}
-
-/** In one world of three, the operator delivers leads with the product's own sender, often while receivers cannot store them. */
-function withSends(plan: Plan): Plan {
-  const random = randomOf(plan.seed, 'plan sends');
-  if (!random.chance(1 / 3)) return plan;
-  const troubles = plan.happenings.filter(({ kind }) => /^(?:disk|database|crash|network|stop)$/.test(kind));
-  const sends = Array.from({ length: random.between(1, 3) }, (): Happening => {
-    const isTroubled = troubles.length > 0 && random.chance(0.6);
-    return {
-      at: isTroubled ? random.pick(troubles).at + 1 : random.between(0, plan.lengthMs),
-      kind: 'operator',
-      action: random.pick(['send', 'send', 'resend']),
-    };
-  });
-  return { ...plan, happenings: [...plan.happenings, ...sends].sort((a, b) => a.at - b.at) };
+  const happenings = [...crashes, ...faults, ...actions, ...sleeps, ...crowd.happenings, ...restarts].sort(
+    (a, b) => a.at - b.at,
+  );
+  const whole = { ...plan, ...crowd, happenings };
+  return withHangs(withGiveUp(whole));
 }
 
 /** In one world of three, targets are given up so soon that some leads are dead before a person has them tried again. */
@@ -277,33 +249,6 @@ function otherFlags(
       targets: targets.filter((target) => target !== away),
     };
   });
-}
-
-/** The clock goes at a rate of its own, as that of every machine does, or for a while far too fast or too slowly. */
-function drift(random: Random, lengthMs: number): readonly Happening[] {
-  const always = { at: 0, kind: 'drift', ppm: random.between(-200, 200) } as const;
-  if (random.chance(0.5)) return [always];
-  const at = random.between(0, lengthMs);
-  return [
-    always,
-    { at, kind: 'drift', ppm: random.between(-50_000, 50_000), forMs: random.between(1, 10) * minute },
-  ];
-}
-
-/** Somebody works with the leads for a while, and often while they are listed. */
-function edits(
-  random: Random,
-  lengthMs: number,
-  actions: readonly Happening[],
-): Pick<Plan, 'retries' | 'happenings'> {
-  const during = actions.flatMap((one) =>
-    one.kind === 'operator' && random.chance(0.5) ? [{ at: Math.max(0, one.at - 100), forMs: minute }] : [],
-  );
-  const spans = [{ at: random.between(0, lengthMs), forMs: random.between(2, 6) * minute }, ...during];
-  return {
-    ...(random.chance(0.5) ? { retries: 'as-edited' as const } : {}),
-    happenings: spans.map((span) => ({ ...span, kind: 'service', fault: 'edits' })),
-  };
 }
 
 /** Leads that are older than what an audit takes for under way, and that a target has not had. */

@@ -51,12 +51,6 @@ export class Senders {
     this.#try(lead, receiver, 0, 0);
   }
 
-  /** Somebody else's request, which no receiver may take. */
-  forge(lead: TrueLead, done: (end: TryEnd) => void): void {
-    const { plan, random } = this.#options;
-    this.#post(lead, random.between(0, plan.receivers - 1), done, `${token.slice(0, -1)}x`);
-  }
-
   /** `wandering`: how probable it is that the next try goes to any receiver. */
   #try(lead: TrueLead, receiver: number, nth: number, wandering: number): void {
     const { plan, scheduler, random, onTry } = this.#options;
@@ -72,7 +66,7 @@ export class Senders {
     });
   }
 
-  #post(lead: TrueLead, receiver: number, done: (end: TryEnd) => void, credential = token): void {
+  #post(lead: TrueLead, receiver: number, done: (end: TryEnd) => void): void {
     const { scheduler, network, owner, portOf } = this.#options;
     let isDone = false;
     const finish = (end: TryEnd): void => {
@@ -85,7 +79,7 @@ export class Senders {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'x-webhook-token': credential,
+        'x-webhook-token': token,
         'content-length': String(Buffer.byteLength(lead.body)),
       },
     });

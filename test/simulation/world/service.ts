@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { respond } from '../../support/moving-service.ts';
 import type { Owner, SimSocket } from '../kernel/network.ts';
-import { type Random, randomOf } from '../kernel/random.ts';
+import type { Random } from '../kernel/random.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Plan, ServiceFault } from './plan.ts';
 import type { TrueLead, Truth } from './truth.ts';
@@ -19,20 +19,14 @@ export class Service {
   readonly #list: string[] = [];
   /** The place of each in an order that never changes. */
   readonly #born = new Map<string, number>();
-  /** As the list shows each now. */
+  /** As the list shows each. */
   readonly #records = new Map<string, object>();
-  readonly #editRandom: Random;
-  #edits = 0;
   readonly #repeats: 'in front' | 'far in front' | 'behind';
   readonly #faults = new Map<ServiceFault, number>();
   /** When each process was told to come again. */
   #retryAt = new WeakMap<Owner, number>();
   /** Called for each request with the process that sent it. */
   onRequest: ((client: Owner) => void) | undefined;
-  /** Called with the ids on each page that a process is given. */
-  onPage: ((client: Owner, ids: readonly string[]) => void) | undefined;
-  /** Called once a lead was edited. */
-  onEdit: ((lead: TrueLead, what: string) => void) | undefined;
   /** Called to add a lead. */
   onCreate: (() => void) | undefined;
   /** Requests that came before their process was allowed to. */
@@ -44,63 +38,16 @@ export class Service {
     this.#random = random;
     this.#repeats = random.pick(['in front', 'far in front', 'behind'] as const);
     this.#scheduler = scheduler;
-    this.#editRandom = randomOf(plan.seed, 'edits');
   }
 
   add(made: Pick<TrueLead, 'id' | 'createdAt' | 'email' | 'body'>): TrueLead {
-    const lead: TrueLead = { ...made, formerBodies: [], versions: [] };
-    this.#show(lead, JSON.parse(lead.body) as object, 'new');
+    const record = { ...(JSON.parse(made.body) as object), status: 'new' };
+    const lead: TrueLead = { ...made, listed: JSON.stringify(record) };
+    this.#records.set(lead.id, record);
     this.#truth.leads.set(lead.id, lead);
     this.#born.set(lead.id, -this.#born.size);
     this.#list.unshift(lead.id);
     return lead;
-  }
-
-  #show(lead: TrueLead, fields: object, status: string): void {
-    const record = { ...fields, status };
-    this.#records.set(lead.id, record);
-    lead.versions.push({ since: this.#scheduler.now, listed: JSON.stringify(record) });
-  }
-
-  /** Somebody works with a lead: its status changes, or a field of it, and it stays where it is. */
-  #edit(): void {
-    const random = this.#editRandom;
-    // Deliveries of the newest ones may be under way.
-    const lead = this.#truth.leads.get(
-      random.pick(random.chance(0.5) ? this.#list.slice(0, newest) : this.#list),
-    );
-    if (lead === undefined) return;
-    const { status, ...fields } = this.#records.get(lead.id) as EditedRecord;
-    const what = random.pick(['status', 'note', 'phone', 'all'] as const);
-    this.#edits += 1;
-    const edited = {
-      ...fields,
-      ...(what === 'phone' || what === 'all'
-        ? { contact: { ...fields.contact, phone: `+49 40 ${this.#edits}` } }
-        : {}),
-      ...(what === 'note' || what === 'all'
-        ? { metadata: { ...fields.metadata, note: `call ${this.#edits}` } }
-        : {}),
-    };
-    const state = what === 'status' || what === 'all' ? random.pick(['contacted', 'won', 'lost']) : status;
-    this.#show(lead, edited, state);
-    this.onEdit?.(lead, what);
-    if (this.#plan.retries !== 'as-edited' || what === 'status') return;
-    lead.formerBodies.push(lead.body);
-    lead.body = JSON.stringify(edited);
-  }
-
-  /** From time to time, as long as somebody works with the leads; and between the pages of a walk. */
-  #goOnEditing(): void {
-    this.#scheduler.after(this.#editRandom.between(1_000, 15_000), () => {
-      if (!this.#isEdited) return;
-      if (this.#list.length > 0) this.#edit();
-      this.#goOnEditing();
-    });
-  }
-
-  get #isEdited(): boolean {
-    return this.#has('edits');
   }
 
   delete(id: string): void {
@@ -112,7 +59,6 @@ export class Service {
   }
 
   break(fault: ServiceFault, forMs: number): void {
-    if (fault === 'edits' && !this.#isEdited) this.#goOnEditing();
     this.#faults.set(fault, this.#scheduler.now + forMs);
   }
 
@@ -161,14 +107,12 @@ export class Service {
     if (this.#has('creates') && this.#random.chance(0.3)) this.onCreate?.();
     if (this.#has('deletes') && this.#random.chance(0.3) && this.#list.length > fewest)
       this.delete(this.#random.pick(this.#list));
-    if (this.#isEdited && this.#editRandom.chance(0.4) && this.#list.length > 0) this.#edit();
-    const ids = respond(request, response, this.#list, this.#born, {
+    respond(request, response, this.#list, this.#born, {
       style: this.#plan.style,
       cap: this.#plan.pageCap,
       record: (id) => this.#records.get(id) ?? {},
       repeats: this.#has('repeats') ? this.#repeats : undefined,
     });
-    this.onPage?.(client, ids);
   }
 }
 
@@ -176,14 +120,6 @@ const nobody: Owner = { isAlive: true, sockets: new Set() };
 
 const clientOf = (request: IncomingMessage): Owner =>
   (request.socket as unknown as SimSocket).peerOwner ?? nobody;
-
-interface EditedRecord {
-  readonly status: string;
-  readonly contact: object;
-  readonly metadata: object;
-}
-
-const newest = 6;
 
 /** So many leads stay in the list. */
 const fewest = 20;

@@ -1,24 +1,15 @@
 import type { TargetKind } from './plan.ts';
 
-/** A lead as the service shows it from some time on. */
-export interface LeadVersion {
-  readonly since: number;
-  /** In the list, as bytes. */
-  readonly listed: string;
-}
-
 /** A lead as the service made it. */
 export interface TrueLead {
   readonly id: string;
   readonly createdAt: number;
   /** Stands in no other lead, and in nothing else: what is searched for after it was erased. */
   readonly email: string;
-  /** As it is pushed now. */
-  body: string;
-  /** Bodies that were pushed before it was edited. */
-  readonly formerBodies: string[];
-  /** Oldest first. */
-  readonly versions: LeadVersion[];
+  /** As it is pushed. */
+  readonly body: string;
+  /** In the list, as bytes. */
+  readonly listed: string;
   /** When the service stopped to list it. */
   deletedAt?: number;
 }
@@ -66,29 +57,13 @@ export class Truth {
   readonly gone = new Set<TrueLead>();
   /** When it had, by id. */
   readonly goneAt = new Map<string, Moment>();
-  /** The lines that an export with a bookmark has written and ended well, by id. */
-  readonly bookmarked = new Map<string, string>();
-  /** Ids of leads that the operator has sent as the service lists them. */
-  readonly relayed = new Set<string>();
   /** Ids that a sender has begun to deliver. */
   readonly tried = new Set<string>();
 }
 
 /** Whether these are the lead's own bytes, as its sender sent them. */
 export const isAsSent = (truth: Truth, id: string, text: string): boolean =>
-  isBodyOf(truth.leads.get(id), text) ||
-  (truth.relayed.has(id) && truth.leads.get(id)?.versions.some(({ listed }) => listed === text) === true);
-
-const isBodyOf = (lead: TrueLead | undefined, text: string): boolean =>
-  lead?.body === text || lead?.formerBodies.includes(text) === true;
-
-/** What the service showed of a lead at some time between these two, both included. */
-export const versionsBetween = (
-  { versions }: TrueLead,
-  from: number,
-  until: number,
-): readonly LeadVersion[] =>
-  versions.filter(({ since }, i) => since <= until && (versions[i + 1]?.since ?? Infinity) >= from);
+  truth.leads.get(id)?.body === text;
 
 export const countIn = (counts: Map<string, number>, key: string): void =>
   void counts.set(key, (counts.get(key) ?? 0) + 1);
