@@ -1,7 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { request } from 'undici';
 import { expect, it } from 'vitest';
-import type { RecordedAttempt } from '../../src/sandbox/deliveries.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
   arrivalOf,
@@ -12,10 +10,9 @@ import {
   type Scenario,
   truthOf,
 } from '../support/both-sides.ts';
-import { startProgram } from '../support/listen-process.ts';
 import { FakeClock } from '../support/clock.ts';
 import { full, printFigure } from '../support/faults.ts';
-import { freshHome, leads, type Run } from '../support/run.ts';
+import { leads, type Run } from '../support/run.ts';
 import { drawsFrom } from '../../src/sandbox/data/seeded-random.ts';
 import { scripted, sendJson } from '../support/service.ts';
 
@@ -196,58 +193,3 @@ it('promise 14: never exit 0 while a lead is missing, however little the service
     `audits of one page: ${[...ends].map(([code, n]) => `exit ${code} ${n} times`).join(', ')}`,
   );
 });
-
-it("promise 14: agrees with the sandbox's own record of every attempt", async () => {
-  const home = freshHome();
-  const listener = startProgram(
-    ['listen', '--scheme', 'github', '--secret', 's3cret', '--port', '0', '--format', 'events'],
-    home,
-  );
-  const { url: receiver } = JSON.parse(await listener.firstLine()) as { url: string };
-  const sandbox = startProgram(
-    [
-      ...['sandbox', '--port', '0', '--json', '--leads', String(full ? 5000 : 300), '--seed', '3'],
-      ...['--webhook', receiver, '--scheme', 'github', '--secret', 's3cret', '--retry', 'none'],
-      ...['--delivery-faults', 'drop=3%,duplicate=5%,reorder=10%,alteredPayload=2%,badSignature=2%'],
-      ...['--faults', 'status500=5%,status429=5%,reset=2%,truncate=2%'],
-    ],
-    home,
-  );
-  const { url, apiKey } = JSON.parse(await sandbox.firstLine()) as { url: string; apiKey: string };
-  try {
-    await expect
-      .poll(
-        async () => {
-          const answer = await request(`${url}/sandbox/deliveries`);
-          return ((await answer.body.json()) as { pending: number }).pending;
-        },
-        { timeout: 180_000, interval: 100 },
-      )
-      .toBe(0);
-    const attempts = await attemptsOf(url);
-    const auditing = startProgram(
-      ['audit', '--json', '--since', '1000d', '--late-after', '1000d', '--settle', '0s'],
-      home,
-      { LEADS_API_KEY: apiKey, LEADS_BASE_URL: url },
-    );
-    expect((await auditing.done).exitCode, auditing.stderr()).toBe(7);
-    const truth = new Map<string, string>();
-    for (const { leadId, outcome } of attempts) {
-      if (outcome === 'acknowledged') continue;
-      truth.set(leadId, outcome === 'dropped' ? 'missing' : 'refused');
-    }
-    for (const { leadId, outcome } of attempts) if (outcome === 'acknowledged') truth.delete(leadId);
-    const found = foundIn({ stdout: auditing.stdout() });
-    expect(new Map([...found].map(([id, finding]) => [id, finding.class]))).toEqual(truth);
-    expect([...truth.values()]).toEqual(expect.arrayContaining(['missing', 'refused']));
-    printFigure(14, `${attempts.length} deliveries of the sandbox: ${truth.size} findings, all of them true`);
-  } finally {
-    listener.child.kill('SIGKILL');
-    sandbox.child.kill('SIGKILL');
-  }
-});
-
-async function attemptsOf(url: string): Promise<RecordedAttempt[]> {
-  const answer = await request(`${url}/sandbox/deliveries`);
-  return ((await answer.body.json()) as { deliveries: RecordedAttempt[] }).deliveries;
-}

@@ -56,14 +56,13 @@ function* trials(seeds: number): Generator<Trial> {
 async function exportFrom(
   { style, change, mostChanges, random }: Trial,
   list: Pick<MovingOptions, 'leads' | 'cap'>,
-  flags: readonly string[] = [],
 ): Promise<Exported> {
   const service = await startMovingService({
     ...{ ...list, style, change, changes: mostChanges, random },
     behind: behinds[Math.floor(random() * 3)] ?? 'empty',
     honoursLimit: random() < 0.7,
   });
-  const { exitCode, stdout, stderr } = await leads(['export', '-q', ...flags], {
+  const { exitCode, stdout, stderr } = await leads(['export', '-q'], {
     env: { LEADS_API_KEY: 'key', LEADS_BASE_URL: service.url },
   });
   await service.close();
@@ -111,27 +110,4 @@ it('an export that ends with 0 lacks no lead that was there all the time, and on
       `exit 0 with a lead missing ${lost.length}, complete and failed ${failed.length}, unproven ${said}, walks above their bound ${endless.length}`,
   );
   expect([lost, failed, endless]).toEqual([[], [], []]);
-});
-
-it('nor does one over a short list with small pages, most of which a change can move, also where pages are read ahead', async () => {
-  const lost: string[] = [];
-  const endless: string[] = [];
-  let [runs, said, moved] = [0, 0, 0];
-  for (const trial of trials(sized(10))) {
-    const cap = 3 + Math.floor(trial.random() * 9);
-    const leads = 3 + Math.floor(trial.random() * 40);
-    const flags = trial.random() < 0.3 ? ['--concurrency', '4'] : [];
-    const { exitCode, missing, hasChanged, excess } = await exportFrom(trial, { leads, cap }, flags);
-    const name = `${trial.name}, ${leads} leads, cap ${cap}, ${flags.join(' ')}`;
-    runs += 1;
-    if (excess > 0) endless.push(`${name}: ${excess} requests too many`);
-    if (hasChanged) moved += 1;
-    if (exitCode === 6) said += 1;
-    if (exitCode === 0 && missing.length > 0) lost.push(`${name}: ${missing.join(' ')}`);
-  }
-  printFigure(
-    9,
-    `${runs} exports of short lists (${moved} that changed): exit 0 with a lead missing ${lost.length}, unproven ${said}, walks above their bound ${endless.length}`,
-  );
-  expect([lost, endless]).toEqual([[], []]);
 });

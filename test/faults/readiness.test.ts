@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { printFigure } from '../support/faults.ts';
 import { mountedDisk } from '../support/mounted-disk.ts';
+import { freshHome, homeWith } from '../support/run.ts';
 import { until } from '../support/until.ts';
 import { type AdminProcess, adminProcess } from './admin-process.ts';
 
@@ -11,8 +12,8 @@ afterEach(async () => {
   for (const step of clean.splice(0).reverse()) await step();
 });
 
-async function start(argv: readonly string[]): Promise<AdminProcess> {
-  const listener = await adminProcess(argv);
+async function start(argv: readonly string[], home = freshHome()): Promise<AdminProcess> {
+  const listener = await adminProcess(argv, { home });
   clean.push(() => listener.end('SIGKILL'));
   return listener;
 }
@@ -63,5 +64,13 @@ describe('/readyz of a real receiver', () => {
     rmSync(filler);
     await until(async () => (await listener.admin('/readyz')).status === 200, '200');
     expect(await listener.deliver({ id: 'a' })).toMatchObject({ status: 200 });
+  });
+
+  it('ends at once at the second signal, in the middle of the delay of its drain', async () => {
+    const listener = await start([], homeWith({ listen: { 'drain-delay': '1h' } }));
+    listener.child.kill('SIGTERM');
+    await until(async () => (await listener.admin('/readyz')).status === 503, 'not ready');
+    expect(await listener.deliver({ id: 'a' })).toMatchObject({ status: 200 });
+    expect(await listener.end('SIGTERM')).toBe(143);
   });
 });

@@ -34,7 +34,6 @@ export function parseOpenMetrics(text: string): ParsedFamily[] {
     if (line.startsWith('#')) readMetadata(line, families);
     else readSample(line, families);
   }
-  checkNames(families);
   for (const family of families) checkFamily(family);
   return families;
 }
@@ -85,14 +84,6 @@ const unescaped = (text: string): string =>
     throw new Error(`not an escape: \\${character}`);
   });
 
-function checkNames(families: readonly ParsedFamily[]): void {
-  const taken = families.flatMap(({ name, type }) => [
-    ...new Set([name, ...(suffixes[type ?? ''] ?? []).map((suffix) => name + suffix)]),
-  ]);
-  const clash = taken.find((name, i) => taken.indexOf(name) !== i);
-  if (clash !== undefined) throw new Error(`two metrics, or a metric in two places: ${clash}`);
-}
-
 function checkFamily({ name, type = '', unit, help, samples }: ParsedFamily): void {
   const fail = (what: string): never => {
     throw new Error(`${name}: ${what}`);
@@ -106,36 +97,6 @@ function checkFamily({ name, type = '', unit, help, samples }: ParsedFamily): vo
   }
   const keys = samples.map((sample) => JSON.stringify([sample.name, Object.entries(sample.labels).sort()]));
   if (new Set(keys).size !== keys.length) fail('a series twice');
-  const names = new Set(
-    samples.map(({ labels }) =>
-      Object.keys(labels)
-        .filter((label) => label !== 'le')
-        .join(),
-    ),
-  );
-  if (names.size > 1) fail('series with other label names');
-  for (const { name: sample, labels, value } of samples) {
-    if (type === 'counter' && !(value >= 0 && Number.isFinite(value))) fail('a counter below zero');
-    if ('le' in labels !== sample.endsWith('_bucket')) fail('a misplaced le');
-  }
-  if (type === 'histogram') checkHistogram(samples, fail);
-}
-
-/** Of one series: buckets in order, then count and sum. */
-function checkHistogram(samples: readonly ParsedSample[], fail: (what: string) => never): void {
-  const buckets = samples.filter((sample) => 'le' in sample.labels);
-  const bounds = buckets.map(({ labels }) => Number(labels['le']?.replace('Inf', 'Infinity')));
-  if (!buckets.every(({ labels }) => /^(\+Inf|\d+\.\d+|\d+e[+-]\d+)$/.test(labels['le'] ?? ''))) {
-    fail('an le that is not canonical');
-  }
-  if (bounds.some((bound, i) => i > 0 && bound <= (bounds[i - 1] ?? 0))) fail('bounds out of order');
-  if (buckets.some(({ value }, i) => i > 0 && value < (buckets[i - 1]?.value ?? 0))) fail('not cumulative');
-  const of = (suffix: string): number =>
-    samples.find(({ name }) => name.endsWith(suffix))?.value ?? fail(`no ${suffix}`);
-  if (bounds.at(-1) !== Number.POSITIVE_INFINITY || buckets.at(-1)?.value !== of('_count')) {
-    fail('the last bucket is not +Inf with all values');
-  }
-  if (!(of('_sum') >= 0)) fail('a sum below zero');
 }
 
 /** The sum of all series of a metric whose labels have these values; undefined where there is none. */

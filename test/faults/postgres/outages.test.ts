@@ -14,7 +14,7 @@ import { startPooler } from '../../support/postgres/pgbouncer.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
 import { until } from '../../support/until.ts';
 import { fleetInbox, startFleet } from './fleet.ts';
-import { deliveriesOf, printed, untilTaken, verdictOf } from './sender.ts';
+import { deliveriesOf, printed, untilTaken } from './sender.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/leads.js', import.meta.url));
 
@@ -83,34 +83,6 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, async (cluster) => 
         expect(lost).toEqual([]);
         // The receiver lives on, and finds the database again by itself.
         expect(await untilTaken(receiver, { id: 'lead-0' })).toBe('duplicate');
-      });
-
-      it('has both deliveries of an id that two processes took at the same moment', async () => {
-        const inbox = fleetInbox(cluster.address, { port });
-        const fleet = await startFleet(2, inbox);
-        const rounds = full ? 1000 : 40;
-        const verdicts = new Map<string, number>();
-        await inParallel(
-          Array.from({ length: rounds }, (_, i) => `same-${i}`),
-          4,
-          async (id) => {
-            const answers = await Promise.all(fleet.receivers.map((receiver) => receiver.deliver({ id })));
-            const both = answers.map(verdictOf).toSorted().join(' and ');
-            verdicts.set(both, (verdicts.get(both) ?? 0) + 1);
-          },
-        );
-        await cluster.kill9();
-        await cluster.start();
-        const stored = await deliveriesOf(fleetInbox(cluster.address, { schema: inbox.schema }));
-        printFigure(
-          18,
-          `two processes, one id at the same moment, ${rounds} times: ${JSON.stringify([...verdicts])}; ` +
-            `deliveries kept ${[...stored.values()].reduce((sum, times) => sum + times, 0)}`,
-        );
-        expect([...verdicts]).toEqual([['accepted and duplicate', rounds]]);
-        expect([...stored.values()].filter((times) => times !== 2)).toEqual([]);
-        expect(stored.size).toBe(rounds);
-        await expect.poll(() => printed(fleet.receivers).toSorted()).toEqual([...stored.keys()].toSorted());
       });
     });
 

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { Readable } from 'node:stream';
 import { type Disk, diskError, type Owner } from './disk.ts';
 import { OpenFile, SimFileHandle } from './open-file.ts';
 
@@ -103,6 +104,8 @@ export function filesOn(
     now(disk, owner, () => disk.opened(owner, new OpenFile(disk, owner, toText(path), flags, mode)).fd);
   blocking['closeSync'] = (fd: number) => now(disk, owner, () => disk.openFile(owner, fd).close());
   blocking['existsSync'] = (path: unknown) => owner.isAlive && fs.existsSync(disk.real(toText(path)));
+  blocking['createReadStream'] = (path: unknown, options?: { start?: number; end?: number }) =>
+    Readable.from(chunksOf(disk, owner, toText(path), options), { objectMode: false });
   return { promised, blocking };
 }
 
@@ -124,3 +127,18 @@ function seenResult(disk: Disk, found: unknown): unknown {
 }
 
 const nameOf = (entry: string | fs.Dirent): string => (typeof entry === 'string' ? entry : entry.name);
+
+async function* chunksOf(
+  disk: Disk,
+  owner: Owner,
+  path: string,
+  { start = 0, end = Number.MAX_SAFE_INTEGER }: { start?: number; end?: number } = {},
+): AsyncGenerator<Buffer> {
+  const bytes = await disk.later(owner, 'read', path, () => {
+    disk.check('read', path);
+    return fs.readFileSync(disk.real(path));
+  });
+  for (let at = start; at < Math.min(end + 1, bytes.length); at += 65_536) {
+    yield bytes.subarray(at, Math.min(at + 65_536, end + 1));
+  }
+}
