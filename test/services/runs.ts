@@ -1,7 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { smallestCap } from '../../src/service/pagers/pager.ts';
 import { freshHome, leads } from '../support/run.ts';
 import { envOf, exported, type Judged, judge, learnt, usualCaps } from './judge.ts';
-import { type ListService, serve } from './list-service.ts';
+import { leadIdsIn, type ListService, serve } from './list-service.ts';
 import type { Row } from './row.ts';
 
 /** One export of a service, and what it came to. */
@@ -72,4 +74,42 @@ export async function learntRuns(row: Row, few: readonly number[]): Promise<Judg
   }
   await service.close();
   return runs;
+}
+
+interface Nights {
+  /** Those that ended with another code than 0. */
+  readonly red: readonly string[];
+  readonly lost: number;
+  readonly repeated: number;
+}
+
+interface Course {
+  readonly nights: number;
+  /** Leads there are in the first one. */
+  readonly first: number;
+  readonly arrivals: (night: number) => number;
+}
+
+/** Runs `export --bookmark` night by night. Behind the first red one, a person says that the list has one page. */
+export async function nightsOf(row: Row, { nights, first, arrivals }: Course): Promise<Nights> {
+  const service = await serve(row, first);
+  const home = freshHome();
+  const file = join(home, 'leads.ndjson');
+  const red: string[] = [];
+  for (let night = 1; night <= nights; night += 1) {
+    if (night > 1) service.count += arrivals(night);
+    const words = ['--bookmark', join(home, 'bookmark'), '-o', file];
+    const { exitCode, stderr } = await exported({ service, home }, ...words);
+    if (exitCode === 0) continue;
+    red.push(`night ${night}, ${service.count} leads: ${stderr}`);
+    if (row.cap === undefined) await set({ 'api.pagination': 'none' }, service, home);
+  }
+  await service.close();
+  // Where every night is red, nothing has its name yet.
+  const written = (existsSync(file) ? readFileSync(file, 'utf8') : '')
+    .split('\n')
+    .flatMap((line) => leadIdsIn(line).slice(0, 1));
+  const got = new Set(written);
+  const lost = service.ids.filter((id) => !got.has(id)).length;
+  return { red, lost, repeated: written.length - got.size };
 }
