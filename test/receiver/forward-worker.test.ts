@@ -310,6 +310,20 @@ describe('a target', () => {
     expect(await run.states('bad')).toMatchObject([/^waiting [34]$/]);
   });
 
+  it('that asks for time gets no lead before', async () => {
+    let answer: Answer = { answer: '429', status: 429, isDown: true, retryAfterMs: 60 * second };
+    const { target, attempts } = app(() => answer);
+    const run = await start(target);
+    await run.push('a');
+    await turns();
+    await run.push('b');
+    answer = ok;
+    await run.wait(59 * second);
+    expect(attempts).toEqual(['a 1']);
+    await run.wait(5 * second);
+    expect([...attempts].sort()).toEqual(['a 1', 'a 2', 'b 1']);
+  });
+
   it('that never answers holds as many leads in memory as it takes at once, and every other one in the inbox', async () => {
     const { target, attempts } = app(() => new Promise(() => undefined));
     const run = await start(target);
