@@ -36,6 +36,24 @@ describe('leads api', () => {
     expect(page.stderr).toContain('the answer is longer than 256 MiB');
   });
 
+  it('tries again behind an error page that is long and comes in pieces', async () => {
+    const { env, asked } = await answering((_, response) => {
+      if (asked.length > 2) {
+        json(response, 200, '{"ok":true}');
+        return;
+      }
+      response.writeHead(503, { 'retry-after': '0' });
+      const send = (pieces: number): void => {
+        if (pieces === 0) response.end();
+        else response.write('x'.repeat(10 * 1024), () => setImmediate(send, pieces - 1));
+      };
+      send(10);
+    });
+    const run = await leads(['api', '/x'], { env });
+    expect(run).toMatchObject({ exitCode: 0, stdout: '{"ok":true}' });
+    expect(asked).toHaveLength(3);
+  });
+
   it('gives the body byte for byte, whatever it is', async () => {
     const body = Buffer.from([0, 0xff, 0x1b, 0x5b, 0x0d, 0x0a, 0xe2, 0x82, 0x80]);
     const { env } = await answering((_, response) => void response.writeHead(200).end(body));
