@@ -174,8 +174,6 @@ export class RunTally {
   }
 }
 
-export type Percentiles = Readonly<Record<'p50' | 'p90' | 'p99' | 'max', number>>;
-
 /** Counts durations in milliseconds in fixed memory, each to within 0.1 %. */
 export class LatencyHistogram {
   readonly #microseconds = createHistogram({ figures: 3 });
@@ -188,7 +186,7 @@ export class LatencyHistogram {
   }
 
   /** By nearest rank: the smallest value that so many percent of all do not exceed. Undefined as long as nothing was counted. */
-  percentiles(): Percentiles | undefined {
+  percentiles() {
     const { count } = this.#microseconds;
     if (count === 0) return undefined;
     // Node rounds the rank: only the share of a whole rank names that rank exactly.

@@ -11,7 +11,7 @@ import { DataError } from '../../errors.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { readCreatedAt } from '../../lead/raw-lead.ts';
 import type { Messages } from '../../output/messages.ts';
-import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { objectWriter, stdoutWriter } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable } from '../../output/table.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
@@ -270,7 +270,7 @@ export async function printMissing(
   { audit, summary }: AuditResult,
   { stdout, messages }: PrintContext,
 ): Promise<void> {
-  const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
+  const writer = await stdoutWriter('ndjson', stdout);
   for await (const leads of audit.unreceived('missing')) await writer.write(leads);
   await writer.end();
   const { missing, refused } = summary.byClass;
@@ -283,9 +283,8 @@ export async function printJson(
   { audit, summary }: AuditResult,
   { stdout }: Pick<Context, 'stdout'>,
 ): Promise<void> {
-  const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
-  const print = (line: object): Promise<void> => writer.write([{ bytes: Buffer.from(JSON.stringify(line)) }]);
-  for await (const finding of audit.findings()) await print({ type: 'finding', ...finding });
-  await print(summary);
+  const writer = await objectWriter('ndjson', stdout);
+  for await (const finding of audit.findings()) await writer.write({ type: 'finding', ...finding });
+  await writer.write(summary);
   await writer.end();
 }

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context, Outcome } from '../../context.ts';
-import type { Output } from '../../host.ts';
 import type { Forward, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { compact, utf8 } from '../../json/bytes.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { renderFields } from '../../output/fields.ts';
-import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { objectWriter, stdoutWriter } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { type FitOptions, writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -27,8 +26,7 @@ export async function listDeliveries(options: InboxListOptions, context: Context
   const { messages } = context;
   const { since, until } = resolveWindow(options, context.clock.now(), messages);
   const query = { verdicts: verdict.length === 0 ? undefined : verdict, since, until };
-  const records =
-    format === 'table' ? undefined : await objectWriter(format, context.stdout, [...summaryFields]);
+  const records = format === 'table' ? undefined : await objectWriter(format, context.stdout, summaryFields);
   const rows: string[][] = [];
   const list = await withInboxReader(options, context, async (inbox) => {
     let count = 0;
@@ -162,10 +160,8 @@ async function countDropped(inbox: Pick<InboxReader, 'list'>, leadId: string): P
 
 export async function exportLeads(options: InboxExportOptions, context: Context): Promise<Outcome> {
   const { stdout, clock, messages } = context;
-  const writer = await recordWriter(options.format, streamSink(stdout), {
-    terminal: stdout.isTTY === true,
-    idName: (await context.settings()).webhookId,
-  });
+  const { webhookId: idName } = await context.settings();
+  const writer = await stdoutWriter(options.format, stdout, { idName });
   const written = await withInboxReader(options, context, async (inbox) => {
     let leads = 0;
     const { since, until } = resolveWindow(options, clock.now(), messages);
@@ -220,15 +216,5 @@ function deliveryDetails(delivery: StoredDelivery, forwards: readonly Forward[])
     lead: delivery.place === undefined ? undefined : utf8(leadBytes(body, delivery.place)),
     body: isUtf8(body) ? body.toString('utf8') : undefined,
     bodyBase64: isUtf8(body) ? undefined : body.toString('base64'),
-  };
-}
-
-/** Writes objects to stdout; `columns` are those of CSV. */
-export async function objectWriter(format: 'json' | 'ndjson' | 'csv', stdout: Output, columns?: string[]) {
-  const terminal = stdout.isTTY === true;
-  const writer = await recordWriter(format, streamSink(stdout), { columns, terminal });
-  return {
-    write: (record: object) => writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]),
-    end: () => writer.end(),
   };
 }

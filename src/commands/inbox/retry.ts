@@ -2,6 +2,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { ServiceError, UsageError, messageOf } from '../../errors.ts';
 import type { Output } from '../../host.ts';
 import type { Inbox, StoredDelivery, TargetCount } from '../../inbox/inbox.ts';
+import { objectWriter } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
@@ -14,7 +15,6 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { resolveTarget } from '../flags/delivery-target.ts';
-import { objectWriter } from './read-inbox.ts';
 import type { InboxRetryOptions } from './command.ts';
 import { withInbox } from '../flags/resolve-inbox.ts';
 

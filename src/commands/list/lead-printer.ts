@@ -4,7 +4,7 @@ import { utf8 } from '../../json/bytes.ts';
 import { type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { cellText, FieldPaths, visitMembers } from '../../output/records/json-members.ts';
 import type { RecordFormat } from '../../output/records/record-types.ts';
-import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { stdoutWriter } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { type FitOptions, type NarrowingStep, renderTable } from '../../output/table.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
@@ -70,10 +70,7 @@ async function recordPrinter(
 ): Promise<LeadPrinter> {
   const { stdout } = context;
   const { dialect } = await context.settings();
-  const terminal = stdout.isTTY === true;
-  const writer = await recordWriter(format, streamSink(stdout), {
-    ...{ fields, columns: fields, idName: dialect.id, terminal },
-  });
+  const writer = await stdoutWriter(format, stdout, { fields, columns: fields, idName: dialect.id });
   return {
     async print(leads) {
       await writer.write(leads);

@@ -75,27 +75,22 @@ function httpText(
   return isTerminal ? text.toString('utf8').split(/\r?\n/).map(sanitize).join('\n') : text;
 }
 
-interface AttemptPrinter {
-  attempt(timed: TimedAttempt): string;
-  summary(summary: SendSummary, elapsedMs: number): string;
-}
-
 export async function attemptPrinter(
   format: 'pretty' | 'json',
   signer: Signer,
   context: Pick<Context, 'stdout' | 'env' | 'globals'>,
-): Promise<AttemptPrinter> {
+) {
   const { stdout } = context;
   if (format === 'json') {
     return {
-      attempt: (timed) => jsonText(stdout, attemptRecord(timed, signer)),
-      summary: (summary) => jsonText(stdout, summary),
+      attempt: (timed: TimedAttempt) => jsonText(stdout, attemptRecord(timed, signer)),
+      summary: (summary: SendSummary) => jsonText(stdout, summary),
     };
   }
   const colours = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   return {
-    attempt({ attempt }) {
+    attempt({ attempt }: TimedAttempt) {
       const { delivery, outcome, result, retryInMs } = attempt;
       const paint = outcome === 'acknowledged' ? colours.green : colours.red;
       const retry = retryInMs === undefined ? '' : `retry in ${formatDuration(retryInMs)}`;
@@ -108,7 +103,8 @@ export async function attemptPrinter(
       const status = result.ok ? String(result.status) : '---';
       return `${paint(status)}  ${formatLatency(result.durationMs).padStart(6)}  ${fitting}\n`;
     },
-    summary: (summary, elapsedMs) => `\n${summaryLines(summary, elapsedMs).join('\n')}\n`,
+    summary: (summary: SendSummary, elapsedMs: number) =>
+      `\n${summaryLines(summary, elapsedMs).join('\n')}\n`,
   };
 }
 

@@ -3,7 +3,7 @@ import { ConfigError } from '../../errors.ts';
 import { compact, utf8 } from '../../json/bytes.ts';
 import { renderFields } from '../../output/fields.ts';
 import { cellText, eachValue } from '../../output/records/json-members.ts';
-import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { stdoutWriter } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import type { ShowOptions } from './command.ts';
@@ -30,7 +30,7 @@ async function writeFields(bytes: Uint8Array, context: Context): Promise<void> {
 }
 
 async function writeRecord(bytes: Uint8Array, { stdout }: Context): Promise<void> {
-  const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
+  const writer = await stdoutWriter('ndjson', stdout);
   await writer.write([{ bytes }]);
   await writer.end();
 }

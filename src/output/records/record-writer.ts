@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { Output } from '../../host.ts';
 import { write } from '../stdout.ts';
 import type { ByteSink, RecordFormat, RecordWriter, WriterOptions } from './record-types.ts';
 
@@ -12,6 +13,23 @@ export async function recordWriter(
   if (format === 'xlsx') return (await import('./xlsx.ts')).xlsxWriter(sink, options);
   if (format === 'json') return (await import('./json-records.ts')).jsonWriter(sink, options);
   return (await import('./json-records.ts')).ndjsonWriter(sink, options);
+}
+
+/** Writes to stdout; for a terminal, characters that could drive it are escaped. */
+export const stdoutWriter = (
+  format: RecordFormat,
+  stdout: Output,
+  options: WriterOptions = {},
+): Promise<RecordWriter> =>
+  recordWriter(format, streamSink(stdout), { ...options, terminal: stdout.isTTY === true });
+
+/** Writes objects to stdout; `columns` are those of CSV. */
+export async function objectWriter(format: RecordFormat, stdout: Output, columns?: readonly string[]) {
+  const writer = await stdoutWriter(format, stdout, { columns });
+  return {
+    write: (record: object) => writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]),
+    end: () => writer.end(),
+  };
 }
 
 /**
