@@ -151,6 +151,13 @@ test('an answer without a body is whole, whatever length its headers give', asyn
   expect(await client(url).post()).toBe('204 ');
 });
 
+test('nothing is sent after the poster was closed', async () => {
+  const { url, requests } = await serve((socket) => socket.write(ok));
+  const { poster, post } = client(url);
+  poster.close();
+  expect([await post(), requests()]).toEqual(['aborted', 0]);
+});
+
 test('of a long body 64 KiB are kept, and beyond 1 MiB nothing is awaited', async () => {
   const { url } = await serve((socket, nth) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n');
