@@ -79,7 +79,7 @@ it.each([401, 500, 503])(
   'goes on where it stopped behind %d for every page, and behind a complete end there is nothing',
   async (status) => {
     let isAway = false;
-    const { url, close } = await scripted((request, response) => {
+    const { url, requests, close } = await scripted((request, response) => {
       const at = positionOf(cursorIn(request.url));
       if (isAway) response.writeHead(status).end();
       else sendJson(response, { data: [{ id: `l${at}` }], next_cursor: at < 3 ? `c${at + 1}` : null });
@@ -94,7 +94,9 @@ it.each([401, 500, 503])(
     });
     isAway = false;
     const last = await take(url, failed.from);
-    expect((await take(url, last.from)).ids).toEqual([]);
+    const asked = requests.length;
+    expect(await take(url, last.from)).toMatchObject({ ids: [], error: undefined });
+    expect(requests).toHaveLength(asked);
     await close();
     expect([...first.ids, ...last.ids]).toEqual(listed(4));
   },
