@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cpuSeconds, startListen } from '../support/listening.ts';
 import { median, printTable } from '../support/measure.ts';
@@ -12,7 +13,8 @@ import { type Driven, driveLoad, startServer } from './listen/drive-load.ts';
 
 /**
  * Deliveries of 490-byte leads over HTTPS, TLS 1.3, keep-alive, 100 connections, each signed with HMAC-SHA256 or with a
- * token, and with an id of its own, against a bare node https server that answers 200. Server and load have a core each, where there are two; PostgreSQL takes its time from both. The load is a program of
+ * token, and with an id of its own, against a bare node https server that answers 200; the simplest receiver shows what is
+ * possible. Server and load have a core each, where there are two; PostgreSQL takes its time from both. The load is a program of
  * ours, written to cost less than the servers that it drives. Where it is the slower end all the same, as against the bare server,
  * rates flatter `leads`: look at the CPU of a request.
  */
@@ -43,6 +45,10 @@ beforeAll(async () => {
   servers.set('leads listen', durable);
   servers.set('leads listen, token', { ...(await listen(join(dir, 'token.db'), ofToken)), proof: 'token' });
   servers.set('leads listen, in memory', { ...(await listen(':memory:', ofToken)), proof: 'token' });
+  // Beside the packages of the tree, which it loads.
+  const place = fileURLToPath(new URL('../../.cache', import.meta.url));
+  const simplest = await buildProgram(new URL('./listen/simplest.ts', import.meta.url), place);
+  servers.set('simplest receiver', await startServer(simplest, caPath, [join(dir, 'simplest.db'), secret]));
   if (address !== undefined)
     servers.set('leads listen, PostgreSQL', await listen(newInboxUrl(address), ofHmac));
 }, 60_000);

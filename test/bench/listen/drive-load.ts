@@ -26,9 +26,13 @@ export interface Driven extends Pick<Listening, 'pid' | 'port' | 'caPath'> {
 }
 
 /** The yardstick on the first core, with the certificate of the authority at `caPath`. `program`: bare.ts, built. */
-export async function startServer(program: string, caPath: string): Promise<Driven> {
+export async function startServer(
+  program: string,
+  caPath: string,
+  more: readonly string[] = [],
+): Promise<Driven> {
   const pair = join(dirname(caPath), 'server.pem');
-  const [command = '', ...args] = onCore(0, [process.execPath, program, pair]);
+  const [command = '', ...args] = onCore(0, [process.execPath, program, pair, ...more]);
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return { child, pid: child.pid ?? 0, port: Number(line.toString()), caPath };
