@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/errors.ts';
 import { writeJsonState } from '../../files/json-state.ts';
@@ -42,7 +42,8 @@ export async function publishFile(
   const output = partial === undefined ? undefined : await publishOutput(publishing, partial);
   const bytes = output?.bytes ?? checkpoint.becomes?.bytes;
   if (options.bookmark !== undefined && checkpoint.bookmark !== null) {
-    const file = bytes === undefined ? undefined : { bytes, form: outputForm(options) };
+    const file =
+      bytes === undefined ? undefined : { bytes, form: outputForm(options), path: resolve(paths.file) };
     await writeBookmark(options.bookmark, { ...checkpoint.bookmark, file });
   }
   await rm(paths.converted, { force: true });

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { PartialFile } from '../../files/partial.ts';
@@ -124,7 +125,7 @@ async function openDestination(
   if (checkpoint !== undefined) checkSameExport(checkpoint, identity, paths.checkpoint);
   const isAppended = options.bookmark !== undefined && !options.replace;
   const knownFile = isAppended ? await findKnownFile(paths.file, options, plan.bookmark) : undefined;
-  if (isAppended && knownFile === undefined) noteBeginning(plan, paths);
+  if (isAppended && knownFile === undefined) tellBeginning(plan, paths);
   if (checkpoint !== undefined) {
     const recordsWithoutId = await rememberWritten(plan, paths.partial, checkpoint);
     if (recordsWithoutId > checkpoint.counts.withoutId) return undefined;
@@ -137,12 +138,18 @@ async function openDestination(
   return fileDestination(plan, paths, file, { saved: checkpoint, described });
 }
 
-/** Without the note, a file that was removed and begins again would look whole. */
-function noteBeginning({ bookmark, options, context }: ExportPlan, { file }: FilePaths): void {
+/** Without the message, a file that was removed and begins again would look whole. */
+function tellBeginning({ bookmark, options, context }: ExportPlan, { file }: FilePaths): void {
   if (bookmark === undefined) return;
   const time = isoTime(bookmark.newest ?? undefined) ?? 'its last run';
-  const message = `${file} is new, and begins where ${options.bookmark ?? ''} stands, at ${time}`;
-  context.messages.note('beginning', `${message}; for every lead, remove both and run this again`);
+  const beginning = `where ${options.bookmark ?? ''} stands, at ${time}; for every lead, remove both and run this again`;
+  if (bookmark.file?.path !== resolve(file)) {
+    context.messages.note('beginning', `${file} is new, and begins ${beginning}`);
+  } else {
+    context.messages.warn(
+      `${file}, which the last run wrote, is gone or empty: it begins again ${beginning}`,
+    );
+  }
 }
 
 /** The checkpoint that an interrupted run has saved, and the members that all checkpoints of this run have in common. */

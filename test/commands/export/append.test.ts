@@ -101,6 +101,18 @@ describe('export -o FILE --bookmark', () => {
     expect(idsIn(file)).toEqual(['1', '2']);
   });
 
+  it('warns, even when quiet, where the file of the last run is gone', async () => {
+    await toFile();
+    rmSync(file);
+    stored.push(lead('3'));
+    const { exitCode, stderr } = await toFile('-q');
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(
+      /^warning: \S+all\.leads, which the last run wrote, is gone or empty: it begins again where \S+b stands, at \S+; for every lead, remove both and run this again\n$/,
+    );
+    expect(idsIn(file)).toEqual(['3']);
+  });
+
   it('begins an empty file, as log rotation leaves one', async () => {
     await toFile();
     writeFileSync(file, '');
