@@ -124,7 +124,10 @@ describe('export -o FILE --bookmark', () => {
   it.each([
     [
       'a file that was there before',
-      () => Promise.resolve(writeFileSync(file, 'mine\n')),
+      () => {
+        writeFileSync(file, 'mine\n');
+        return Promise.resolve();
+      },
       'there is no bookmark yet',
     ],
     [

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/time/clock.ts';
 import { leads, type Run, type RunOptions } from '../../support/run.ts';
 import { openServer } from '../../support/open-server.ts';
 
-export interface Received {
+interface Received {
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
 }
