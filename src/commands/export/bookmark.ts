@@ -4,7 +4,7 @@ import { readJsonState, writeJsonState } from '../../files/json-state.ts';
 import { readCreatedAt, type RawLead } from '../../lead/raw-lead.ts';
 import { expectedAgain, type KnownLead, type LeadQuery } from '../../service/listing-types.ts';
 
-const outputFile = z.object({ bytes: z.int(), form: z.string(), path: z.optional(z.string()) });
+const outputFile = z.object({ bytes: z.int(), form: z.string(), path: z.string() });
 
 /**
  * The file of `--bookmark`: where the next incremental export begins. Times are in ms.
