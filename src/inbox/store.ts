@@ -7,7 +7,7 @@ import { sql, type Statement, type Work } from './sql/statement.ts';
 import { forwardsOf, storeLabels, targetCounts, undoneLeads } from './sql/waiting.ts';
 import { type StoreOptions, turnMs } from './store-options.ts';
 import { type OpenedStore, WriteQueue } from './write-queue.ts';
-import { type Clock, systemClock } from '../time/clock.ts';
+import type { Clock } from '../time/clock.ts';
 import { deliveries, leads } from './sql/deliveries.ts';
 import { leadReader } from './sql/leads.ts';
 import { deliveryCounts, receipts, removedCounts } from './sql/receipts.ts';
@@ -102,7 +102,7 @@ export async function openStore(driver: Driver, options: Omit<StoreOptions, 'loc
         const step = await writes.add(() => pruneSome(dialect, before, afterSeq));
         dropped += step.dropped;
         lastSeq = step.lastSeq;
-        if (lastSeq !== undefined) await systemClock.sleep(turnMs);
+        if (lastSeq !== undefined) await options.clock.sleep(turnMs);
       }
       return dropped;
     },

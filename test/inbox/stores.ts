@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Arrival, ClaimedLead, Inbox, StoredRef, TakeResult } from '../../src/inbox/inbox.ts';
 import { type InboxLocation, type InboxOptions, openInbox } from '../../src/inbox/open-inbox.ts';
+import { turnMs } from '../../src/inbox/store-options.ts';
 import { FakeClock } from '../support/clock.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
 import { sharedPostgres } from '../support/postgres/shared.ts';
+import { until } from '../support/until.ts';
 import { DatabaseClock } from './postgres/database-clock.ts';
 import { locationOf } from './postgres/location.ts';
 import { freshDirectory } from './support.ts';
@@ -21,6 +23,19 @@ const postgres = await sharedPostgres();
 const databaseClock = postgres === undefined ? undefined : await DatabaseClock.create(postgres);
 
 export const clock = databaseClock ?? new FakeClock();
+
+/** Lets the time of `clock` go on until the work is done. */
+export async function whileTimePasses<T>(work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const done = (): void => void (isDone = true);
+  work.then(done, done);
+  const isDoneLater = (): boolean => {
+    clock.advance(turnMs);
+    return isDone;
+  };
+  await until(isDoneLater, 'the work', 120_000);
+  return work;
+}
 
 /** Every store passes the tests of this folder: SQLite in `npm test`, PostgreSQL in `npm run prove`. */
 export const stores: readonly Store[] =
